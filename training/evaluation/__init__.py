@@ -1,0 +1,1 @@
+"""Measuring a policy on questions it is never trained on."""

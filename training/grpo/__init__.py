@@ -1,0 +1,1 @@
+"""GRPO on verl's worker group. Importing this package imports neither torch, ray nor verl."""
