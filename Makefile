@@ -1,0 +1,28 @@
+# Every target first makes .venv, or renews it when what it was made from has changed.
+FLAVOUR ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu)
+STAMP := .venv/.ready
+PY := .venv/bin/python
+
+.PHONY: run test bench check setup clean
+run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo']
+	$(PY) launch.py --config local $(ARGS)
+
+test: $(STAMP)  ## all tests, the end-to-end run among them
+	$(PY) -m pytest $(ARGS)
+
+bench: $(STAMP) ## ratios against named alternatives, measured in the same run
+	$(PY) -m tests.benchmarks
+
+check: $(STAMP) ## lint, types, direction of imports
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt scripts/setup
+	scripts/setup $(FLAVOUR)
+	@touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info
