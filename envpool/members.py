@@ -1,0 +1,184 @@
+"""Pool members as frozen data: a program (source text) or a composite (an operator over frozen members).
+
+Invariant: a member's id is the hash of its material, so equal material is the same member on every machine and
+a changed program is a new member with a parent. Nothing here reads, parses or runs a program's source, and
+nothing here touches a disk: the store keeps members, the sandbox runs them.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Self, get_args
+
+SCHEMA = 1
+ID_HEX_DIGITS = 20
+
+OracleKind = Literal["equality", "feasibility"]
+OperatorName = Literal["SEQUENTIAL", "PARALLEL"]
+
+
+class MemberError(ValueError):
+    """A member's data has an unknown schema version or breaks a rule of its form."""
+
+
+class Status(StrEnum):
+    """Where a member stands in its life."""
+
+    ACTIVE = "active"
+    RESTING = "resting"
+    RETIRED = "retired"
+    QUARANTINED = "quarantined"
+    REJECTED = "rejected"
+
+
+class Origin(StrEnum):
+    """Who made a member."""
+
+    SEED = "seed"
+    BRICK = "brick"
+    GRAMMAR = "grammar"
+    POLICY = "policy"
+    COMPOSER = "composer"
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One `Environment` subclass as source text, with what inspection in the sandbox read from it."""
+
+    source: str
+    name: str
+    rule: str
+    domain: str
+    codomain: str
+    oracle: OracleKind = "equality"
+
+    def __post_init__(self) -> None:
+        if self.oracle not in get_args(OracleKind):
+            raise MemberError(f"unknown oracle {self.oracle!r}")
+
+    @property
+    def id(self) -> str:
+        return "p" + _digest(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Composite:
+    """An operator over member ids. SEQUENTIAL: one chain. PARALLEL: several problems, each a chain of one or more."""
+
+    operator: OperatorName
+    chains: tuple[tuple[str, ...], ...]
+    domain: str
+    codomain: str
+
+    def __post_init__(self) -> None:
+        if self.operator not in get_args(OperatorName):
+            raise MemberError(f"unknown operator {self.operator!r}")
+        if not self.chains or not all(self.chains):
+            raise MemberError("a composite needs at least one chain, and no chain may be empty")
+        if self.operator == "SEQUENTIAL" and len(self.chains) != 1:
+            raise MemberError(f"SEQUENTIAL takes one chain, not {len(self.chains)}")
+
+    @property
+    def id(self) -> str:
+        return "c" + _digest(json.dumps([self.operator, self.chains], separators=(",", ":")))
+
+    @property
+    def size(self) -> int:
+        """How many environments are composed (RACES, t)."""
+        return sum(len(chain) for chain in self.chains)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The distinct member ids it is made of, in order of appearance."""
+        return tuple(dict.fromkeys(part for chain in self.chains for part in chain))
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Material with its lineage and the evidence it was admitted on."""
+
+    material: Program | Composite
+    origin: Origin
+    parents: tuple[str, ...] = ()
+    family: str = ""
+    """Members of one family are held out together."""
+    held_out: bool = False
+    """Set apart for evaluation: never sampled in training, never a parent, never a brick."""
+    fingerprint: str = ""
+    """Hash of the outputs on the probe bank of the domain; empty where there is none."""
+    embedding: bytes = b""
+    """Little-endian float32, as the novelty index stores it; empty where there is none."""
+    evidence: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    created: float = 0.0
+    """Seconds since the epoch."""
+
+    @property
+    def id(self) -> str:
+        return self.material.id
+
+    @property
+    def kind(self) -> Literal["program", "composite"]:
+        return "program" if isinstance(self.material, Program) else "composite"
+
+    @property
+    def signature(self) -> str:
+        """Domain and codomain as text, written as `str(Signature)` writes them."""
+        return f"{self.material.domain} -> {self.material.codomain}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values only (embedding stays bytes), with the schema version."""
+        record: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN_FIELDS}
+        record |= {"schema": SCHEMA, "kind": self.kind, "origin": self.origin.value}
+        record |= {"parents": list(self.parents), "evidence": dict(self.evidence)}
+        record["material"] = _material_to_dict(self.material)
+        return record
+
+    @classmethod
+    def from_dict(cls, record: Mapping[str, Any]) -> Self:
+        """The member that `to_dict` wrote. Raises MemberError for another schema version or a broken record."""
+        if record.get("schema") != SCHEMA:
+            raise MemberError(
+                f"member schema {record.get('schema')!r} is not {SCHEMA}, the one this version reads"
+            )
+        try:
+            return cls(
+                material=_material_from_dict(record["kind"], record["material"]),
+                origin=Origin(record["origin"]),
+                parents=tuple(record["parents"]),
+                evidence=dict(record["evidence"]),
+                **{name: record[name] for name in _PLAIN_FIELDS},
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise MemberError(f"broken member record: {error!r}") from error
+
+
+_PLAIN_FIELDS = ("family", "held_out", "fingerprint", "embedding", "created")
+_PROGRAM_FIELDS = ("source", "name", "rule", "domain", "codomain", "oracle")
+
+
+def _digest(text: str) -> str:
+    # Model text may hold lone surrogates; it still needs an id, if only to be rejected under it.
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:ID_HEX_DIGITS]
+
+
+def _material_to_dict(material: Program | Composite) -> dict[str, Any]:
+    if isinstance(material, Program):
+        return {name: getattr(material, name) for name in _PROGRAM_FIELDS}
+    return {
+        "operator": material.operator,
+        "chains": [list(chain) for chain in material.chains],
+        "domain": material.domain,
+        "codomain": material.codomain,
+    }
+
+
+def _material_from_dict(kind: str, record: Mapping[str, Any]) -> Program | Composite:
+    if kind == "program":
+        return Program(**{name: record[name] for name in _PROGRAM_FIELDS})
+    if kind != "composite":
+        raise MemberError(f"unknown kind of member {kind!r}")
+    chains = tuple(tuple(chain) for chain in record["chains"])
+    return Composite(record["operator"], chains, record["domain"], record["codomain"])

@@ -1,0 +1,48 @@
+import dataclasses
+
+import pytest
+
+from envpool.members import Composite, Member, MemberError, Origin, Program
+
+DOUBLE = Program("class Double(Environment): ...", "Double", "Double the number.", "int", "int")
+
+
+def test_a_program_is_named_by_its_source_alone() -> None:
+    assert DOUBLE.id == dataclasses.replace(DOUBLE, rule="Another wording.").id
+    assert DOUBLE.id != dataclasses.replace(DOUBLE, source=DOUBLE.source + "\n").id
+    assert DOUBLE.id.startswith("p") and len(DOUBLE.id) == 21
+
+
+def test_a_source_with_a_lone_surrogate_still_has_an_id() -> None:
+    assert dataclasses.replace(DOUBLE, source="\ud800").id.startswith("p")
+
+
+def test_a_composite_is_named_by_operator_and_material() -> None:
+    chain = Composite("SEQUENTIAL", (("pa", "pb"),), "int", "int")
+    assert chain.id != Composite("SEQUENTIAL", (("pb", "pa"),), "int", "int").id
+    assert chain.id != Composite("PARALLEL", (("pa", "pb"),), "int", "int").id
+    assert Composite("PARALLEL", (("pa", "pb"), ("pa",)), "int", "int").parts == ("pa", "pb")
+    assert Composite("PARALLEL", (("pa", "pb"), ("pa",)), "int", "int").size == 3
+
+
+@pytest.mark.parametrize("material", [DOUBLE, Composite("PARALLEL", (("pa", "pb"), ("pc",)), "int", "int")])
+def test_a_member_survives_its_plain_form(material: Program | Composite) -> None:
+    member = Member(
+        material, Origin.POLICY, ("pa",), "arithmetic", True, "f00", b"\x00\x01", {"a": [1, None]}, 2.5
+    )
+    assert Member.from_dict(member.to_dict()) == member
+    assert hash(Member.from_dict(member.to_dict())) == hash(member)
+
+
+def test_an_unknown_schema_is_refused_by_name() -> None:
+    record = Member(DOUBLE, Origin.SEED).to_dict()
+    with pytest.raises(MemberError, match="schema 99"):
+        Member.from_dict(record | {"schema": 99})
+    with pytest.raises(MemberError, match="broken member record"):
+        Member.from_dict({name: value for name, value in record.items() if name != "origin"})
+
+
+@pytest.mark.parametrize("chains", [(), ((),), (("pa",), ("pb",))])
+def test_a_sequential_composite_takes_exactly_one_chain(chains: tuple[tuple[str, ...], ...]) -> None:
+    with pytest.raises(MemberError):
+        Composite("SEQUENTIAL", chains, "int", "int")
