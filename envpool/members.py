@@ -1,8 +1,8 @@
 """Pool members as frozen data: a program (source text) or a composite (an operator over frozen members).
 
-Invariant: a member's id is the hash of its material, so equal material is the same member on every machine and
-a changed program is a new member with a parent. Nothing here reads, parses or runs a program's source, and
-nothing here touches a disk: the store keeps members, the sandbox runs them.
+Invariant: a member's id is the hash of its material, so equal material is the same member on every machine
+and a changed program is a new member with a parent. Nothing here reads, parses or runs a program's source,
+and nothing here touches a disk: the store keeps members, the sandbox runs them.
 """
 
 import hashlib
@@ -66,7 +66,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """An operator over member ids. SEQUENTIAL: one chain. PARALLEL: several problems, each a chain of one or more."""
+    """An operator over member ids: SEQUENTIAL takes one chain, PARALLEL several, each of one or more members."""
 
     operator: OperatorName
     chains: tuple[tuple[str, ...], ...]
@@ -138,7 +138,7 @@ class Member:
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
-        """The member that `to_dict` wrote. Raises MemberError for another schema version or a broken record."""
+        """The member that `to_dict` wrote. Raises MemberError for another schema or a broken record."""
         if record.get("schema") != SCHEMA:
             raise MemberError(
                 f"member schema {record.get('schema')!r} is not {SCHEMA}, the one this version reads"
