@@ -1,0 +1,313 @@
+"""Value types of environments, the values they allow, and how values travel.
+
+Invariant: a value that passed `check` survives `to_wire` and `from_wire` unchanged in value *and* type, and two values
+have equal `canonical_bytes` if and only if they are equal in value and type. Types are read from syntax trees or from
+their written form; nothing is ever evaluated. This module knows no programs and no answers of solvers.
+"""
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+SCALARS = ("int", "bool", "str")
+_MAX_TYPE_DEPTH = 8
+_MAX_TYPE_TEXT = 500
+_TYPE_TOKEN = re.compile(r"\s*([A-Za-z]+|[\[\],])")
+_SCALAR_CLASSES = {"int": int, "bool": bool, "str": str}
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class SignatureError(ValueError):
+    """An annotation that is no value type of the contract."""
+
+
+class IllegalValue(ValueError):
+    """A value outside its type or outside the limits."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueType:
+    """A type of the contract: int, bool, str, list[T], tuple[T, ...fixed], dict[K, V], or the opaque `dict`."""
+
+    kind: str
+    args: "tuple[ValueType, ...]" = ()
+
+    def __str__(self) -> str:
+        if self.kind == "opaque":
+            return "dict"
+        return f"{self.kind}[{', '.join(map(str, self.args))}]" if self.args else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Domain and codomain of an environment. Raises SignatureError where the opaque `dict` is a codomain."""
+
+    domain: ValueType
+    codomain: ValueType
+
+    def __post_init__(self) -> None:
+        if self.codomain.kind == "opaque":
+            raise SignatureError("a plain dict cannot be a codomain: its parts have no types")
+
+    def __str__(self) -> str:
+        return f"{self.domain} -> {self.codomain}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Signature":
+        domain, arrow, codomain = text.partition("->")
+        if not arrow:
+            raise SignatureError(f"no '->' in signature {text[:80]!r}")
+        return cls(parse_type(domain), parse_type(codomain))
+
+
+@dataclass(frozen=True, slots=True)
+class ValueLimits:
+    """Caps on one value."""
+
+    max_nodes: int = 10_000  # scalars, containers and keys together
+    max_depth: int = 32  # nested containers
+    max_digits: int = 1_000  # decimal digits of one integer
+    max_text: int = 20_000  # characters of all strings together
+
+
+LIMITS = ValueLimits()
+
+
+# Types ---------------------------------------------------------------------------------------------------------------
+
+
+def _build(name: str, args: list[ValueType] | None, depth: int) -> ValueType:
+    """The one place that says which types exist."""
+    if depth > _MAX_TYPE_DEPTH:
+        raise SignatureError("type nested too deeply")
+    if args is None:
+        if name in SCALARS:
+            return ValueType(name)
+        if name == "dict" and depth == 0:
+            return ValueType("opaque")
+        raise SignatureError(f"not a value type: {name}")
+    wanted = {"list": len(args) == 1, "tuple": len(args) >= 1, "dict": len(args) == 2}
+    if not wanted.get(name, False):
+        raise SignatureError(f"not a value type: {name} with {len(args)} argument(s)")
+    if name == "dict" and args[0].kind not in SCALARS:
+        raise SignatureError(f"dict keys must be int, bool or str, not {args[0]}")
+    return ValueType(name, tuple(args))
+
+
+def type_from_node(node: ast.expr) -> ValueType:
+    """The type an annotation's syntax tree denotes. Raises SignatureError."""
+    return _from_node(node, 0)
+
+
+def _from_node(node: ast.expr, depth: int) -> ValueType:
+    if isinstance(node, ast.Name):
+        return _build(node.id, None, depth)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        if depth >= _MAX_TYPE_DEPTH:
+            raise SignatureError("type nested too deeply")
+        inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return _build(node.value.id, [_from_node(part, depth + 1) for part in inner], depth)
+    raise SignatureError(f"not a value type: {type(node).__name__} in an annotation")
+
+
+@lru_cache(maxsize=1024)
+def parse_type(text: str) -> ValueType:
+    """The type written as `str(ValueType)` writes it. Raises SignatureError."""
+    if len(text) > _MAX_TYPE_TEXT:
+        raise SignatureError("type text too long")
+    tokens = _TYPE_TOKEN.findall(text)
+    if "".join(tokens) != re.sub(r"\s", "", text):
+        raise SignatureError(f"not a value type: {text[:80]!r}")
+    stream = iter([*tokens, ""])
+    parsed, after = _from_tokens(next(stream), stream, 0)
+    if after:
+        raise SignatureError(f"text after the type in {text[:80]!r}")
+    return parsed
+
+
+def _from_tokens(name: str, stream: Iterator[str], depth: int) -> tuple[ValueType, str]:
+    """The type that starts at `name`, and the token after it."""
+    if depth > _MAX_TYPE_DEPTH:
+        raise SignatureError("type nested too deeply")
+    after = next(stream, "")
+    if after != "[":
+        return _build(name, None, depth), after
+    args: list[ValueType] = []
+    while after in ("[", ","):
+        part, after = _from_tokens(next(stream, ""), stream, depth + 1)
+        args.append(part)
+    if after != "]":
+        raise SignatureError("unclosed bracket in a type")
+    return _build(name, args, depth), next(stream, "")
+
+
+# Legal values --------------------------------------------------------------------------------------------------------
+
+
+def check(value: object, vtype: ValueType, limits: ValueLimits = LIMITS) -> None:
+    """Raises IllegalValue, with the path of the fault, unless `value` is exactly of the type and within the limits."""
+    _audit(value, limits)
+    _match(value, vtype, "value")
+
+
+def _audit(value: object, limits: ValueLimits) -> None:
+    """Exact classes and limits, whatever the type."""
+    nodes = text = 0
+    stack: list[tuple[object, int]] = [(value, 0)]
+    while stack:
+        item, depth = stack.pop()
+        nodes += 1
+        kind = type(item)
+        if kind is int:
+            _audit_digits(item, limits.max_digits)
+        elif kind is str:
+            text += len(item)
+            if _SURROGATE.search(item):
+                raise IllegalValue("a string holds a lone surrogate")
+        elif kind in (list, tuple, dict):
+            if depth >= limits.max_depth:
+                raise IllegalValue(f"nested deeper than {limits.max_depth}")
+            nodes_below = len(item) * (2 if kind is dict else 1)
+            if nodes + len(stack) + nodes_below > limits.max_nodes:
+                raise IllegalValue(f"more than {limits.max_nodes} parts")
+            stack.extend((part, depth + 1) for part in item)
+            if kind is dict:
+                _audit_keys(item)
+                stack.extend((part, depth + 1) for part in item.values())
+        elif kind is not bool and item is not None:
+            raise IllegalValue(f"a {kind.__name__} is no value")
+        if text > limits.max_text:
+            raise IllegalValue(f"more than {limits.max_text} characters of text")
+
+
+def _audit_digits(number: int, max_digits: int) -> None:
+    # 10**d has more than 3.3 d bits: the cheap test first, the exact one only near the limit.
+    if number.bit_length() > 3 * max_digits and abs(number) >= 10**max_digits:
+        raise IllegalValue(f"an integer has more than {max_digits} digits")
+
+
+def _audit_keys(item: dict) -> None:
+    for key in item:
+        if type(key) not in (int, bool, str):
+            raise IllegalValue(f"a {type(key).__name__} is no key")
+
+
+def _match(value: object, vtype: ValueType, path: str) -> None:
+    kind = vtype.kind
+    if kind in SCALARS:
+        _expect(value, _SCALAR_CLASSES[kind], path)
+    elif kind == "list":
+        for index, part in enumerate(_expect(value, list, path)):
+            _match(part, vtype.args[0], f"{path}[{index}]")
+    elif kind == "tuple":
+        if len(_expect(value, tuple, path)) != len(vtype.args):
+            raise IllegalValue(f"{path} has {len(value)} parts, not {len(vtype.args)}")
+        for index, (part, wanted) in enumerate(zip(value, vtype.args, strict=True)):
+            _match(part, wanted, f"{path}[{index}]")
+    elif kind == "dict":
+        for key, part in _expect(value, dict, path).items():
+            _match(key, vtype.args[0], f"{path} key {str(key)[:40]!r}")
+            _match(part, vtype.args[1], f"{path}[{str(key)[:40]!r}]")
+    else:
+        for key in _expect(value, dict, path):
+            _expect(key, str, f"{path} key {str(key)[:40]!r}")
+
+
+def _expect(value: object, wanted: type, path: str) -> object:
+    if type(value) is not wanted:
+        raise IllegalValue(f"{path} is a {type(value).__name__}, not a {wanted.__name__}")
+    return value
+
+
+# Wire form -----------------------------------------------------------------------------------------------------------
+
+
+def to_wire(value: object, limits: ValueLimits = LIMITS) -> object:
+    """JSON-able form: lists as lists, tuples as {"t": [...]}, dicts as {"d": [[key, value], ...]} in canonical order.
+
+    Raises IllegalValue for anything that is no value or breaks a limit.
+    """
+    _audit(value, limits)
+    return _encode(value)
+
+
+def _encode(value: object) -> object:
+    if type(value) is list:
+        return [_encode(part) for part in value]
+    if type(value) is tuple:
+        return {"t": [_encode(part) for part in value]}
+    if type(value) is dict:
+        return {"d": [[key, _encode(part)] for key, part in _ordered(value)]}
+    return value
+
+
+def _ordered(value: dict) -> list[tuple[object, object]]:
+    return sorted(value.items(), key=lambda item: (type(item[0]).__name__, item[0]))
+
+
+def from_wire(wire: object, limits: ValueLimits = LIMITS) -> object:
+    """The value behind a wire form. Raises IllegalValue for unknown shapes, repeated keys and broken limits."""
+    # A wire form nests up to three deep and counts up to three parts for one of the value.
+    _audit(
+        wire,
+        ValueLimits(4 * limits.max_nodes, 3 * limits.max_depth + 1, limits.max_digits, 2 * limits.max_text),
+    )
+    value = _decode(wire)
+    _audit(value, limits)
+    return value
+
+
+def _decode(wire: object) -> object:
+    if type(wire) is list:
+        return [_decode(part) for part in wire]
+    if type(wire) is not dict:
+        if type(wire) is tuple:
+            raise IllegalValue("a tuple is no wire form")
+        return wire
+    tag, body = next(iter(wire.items())) if len(wire) == 1 else (None, None)
+    if type(body) is list and tag == "t":
+        return tuple(_decode(part) for part in body)
+    if type(body) is list and tag == "d":
+        return _decode_pairs(body)
+    raise IllegalValue("unknown shape in a wire form")
+
+
+def _decode_pairs(pairs: list) -> dict:
+    value = {}
+    for pair in pairs:
+        if type(pair) is not list or len(pair) != 2 or type(pair[0]) not in (int, bool, str):
+            raise IllegalValue("a dict's wire form is a list of [key, value]")
+        if pair[0] in value:
+            raise IllegalValue("a key is repeated")
+        value[pair[0]] = _decode(pair[1])
+    return value
+
+
+def canonical_bytes(value: object) -> bytes:
+    """Compact ASCII JSON of the wire form; equal if and only if value and type are equal. Raises IllegalValue."""
+    return _compact(to_wire(value))
+
+
+def wire_bytes(wire: object) -> bytes:
+    """`canonical_bytes` of the value behind a wire form. Raises IllegalValue."""
+    return canonical_bytes(from_wire(wire))
+
+
+def _compact(wire: object) -> bytes:
+    return json.dumps(wire, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def literal(value: object) -> str:
+    """How a value is written in prompts: a Python literal with double-quoted strings and dicts in canonical order."""
+    if type(value) is str:
+        return json.dumps(value, ensure_ascii=False)
+    if type(value) is list:
+        return f"[{', '.join(map(literal, value))}]"
+    if type(value) is tuple:
+        return f"({', '.join(map(literal, value))}{',' if len(value) == 1 else ''})"
+    if type(value) is dict:
+        return f"{{{', '.join(f'{literal(key)}: {literal(part)}' for key, part in _ordered(value))}}}"
+    return str(value)
