@@ -1,7 +1,7 @@
 """Answers in text: how the prompt asks for them, how they are written, and how they are read back.
 
-Invariant: `read(write(values, types), types)` gives the values back, type for type, and no text whatever makes
-reading raise anything but `UnparsableAnswer`. What a single value may look like is in `grammar.py`.
+Invariant: `read(write(values, types), types)` gives the values back, type for type, and no text whatever
+makes reading raise anything but `UnparsableAnswer`. What a single value may look like is in `grammar.py`.
 """
 
 import re
@@ -46,7 +46,10 @@ def parse(text: str, vtype: ValueType) -> object:
 
 
 def read(text: str, vtypes: Sequence[ValueType]) -> list[object]:
-    """One value or UnparsableAnswer for each type, from a response. Raises UnparsableAnswer without a closed answer."""
+    """One value or UnparsableAnswer for each type, from a response.
+
+    Raises UnparsableAnswer (missing, unclosed) where the whole response holds no closed answer.
+    """
     content = extract(text)
     if len(vtypes) == 1:
         return [_slot(content, vtypes[0])]

@@ -9,6 +9,7 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from envpool.signatures import canonical_bytes, literal
 
@@ -16,29 +17,29 @@ from envpool.signatures import canonical_bytes, literal
 class Environment:
     """Base class of every program: exactly one subclass to a source.
 
-    An equality oracle defines `solve(x: X) -> Y`; a feasibility oracle returns `Planted` from `sample`, has no `solve`
-    and defines `verify(self, x: X, answer: Y)`.
+    An equality oracle defines `solve(x: X) -> Y`; a feasibility oracle returns `Planted` from `sample`, has
+    no `solve` and defines `verify(self, x: X, answer: Y)`.
     """
 
     rule: str = ""  # the whole question, without the concrete input
 
-    def sample(self, rng: random.Random, level: int) -> object:
+    def sample(self, rng: random.Random, level: int) -> Any:
         """A public input, or Planted(input, solution); all randomness from `rng`; level 0 is trivial."""
         raise NotImplementedError
 
-    def solve(self, x: object) -> object:
+    def solve(self, x: Any) -> Any:
         """The one right answer to `x`."""
         raise NotImplementedError
 
-    def show(self, x: object) -> str:
+    def show(self, x: Any) -> str:
         """The input as the prompt shows it."""
         return literal(x)
 
-    def verify(self, x: object, answer: object) -> float:
+    def verify(self, x: Any, answer: Any) -> float:
         """The verdict in [0, 1] on a well-typed answer; 1.0 is success."""
         return 1.0 if canonical_bytes(answer) == canonical_bytes(self.solve(x)) else 0.0
 
-    def accepts(self, x: object) -> bool:
+    def accepts(self, x: Any) -> bool:
         """Whether a well-typed value may be an input; asked before a chain is extended."""
         return True
 
@@ -75,11 +76,11 @@ class Recipe:
         """The next draw of the same recipe."""
         return replace(self, attempt=self.attempt + 1)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> "Recipe":
+    def from_dict(cls, data: Mapping[str, Any]) -> "Recipe":
         return cls(**data)
 
 

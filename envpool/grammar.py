@@ -1,17 +1,17 @@
 """The bounded grammar of one answer: a literal as in JSON or Python, read by the type that is expected.
 
-Lists and tuples may be written either way, integer and boolean keys with or without quotes, a whole text without
-quotes. Invariant: work is linear in the text, recursion is bounded by the type, nothing is evaluated, and what comes
-out passed `signatures.check`.
+Lists and tuples may be written either way, integer and boolean keys with or without quotes, a whole text
+without quotes. Invariant: work is linear in the text, recursion is bounded by the type, nothing is evaluated,
+and what comes out passed `signatures.check`.
 """
 
 import re
+from typing import Any
 
 from envpool.signatures import LIMITS, IllegalValue, ValueLimits, ValueType, check
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _WORD = re.compile(r"true|True|false|False")
-_SPACE = re.compile(r"\s*")
 _PLAIN = re.compile(r"[^\\\"'\n]+")
 _CODE_POINT = {"x": 2, "u": 4, "U": 8}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "\\": "\\", "/": "/", '"': '"', "'": "'"}
@@ -22,7 +22,7 @@ class Malformed(ValueError):
     """Text that is no value of the expected type."""
 
 
-def parse_value(text: str, vtype: ValueType, limits: ValueLimits = LIMITS) -> object:
+def parse_value(text: str, vtype: ValueType, limits: ValueLimits = LIMITS) -> Any:
     """The value of the type that the whole text denotes. Raises Malformed."""
     text = text.strip()
     value = _whole_text(text, limits) if vtype.kind == "str" else _Cursor(text, limits).only(vtype)
@@ -49,14 +49,14 @@ class _Cursor:
     def __init__(self, text: str, limits: ValueLimits) -> None:
         self.text, self.limits, self.at, self.parts = text, limits, 0, 0
 
-    def only(self, vtype: ValueType) -> object:
+    def only(self, vtype: ValueType) -> Any:
         value = self.value(vtype)
         self.space()
         if self.at != len(self.text):
             raise Malformed(f"unexpected text at {self.at}")
         return value
 
-    def value(self, vtype: ValueType) -> object:
+    def value(self, vtype: ValueType) -> Any:
         self.parts += 1
         if self.parts > self.limits.max_nodes:
             raise Malformed("too many parts")
@@ -67,7 +67,8 @@ class _Cursor:
         return reader(vtype)
 
     def space(self) -> None:
-        self.at = _SPACE.match(self.text, self.at).end()
+        while self.text[self.at : self.at + 1].isspace():
+            self.at += 1
 
     def peek(self) -> str:
         self.space()
@@ -134,17 +135,17 @@ class _Cursor:
             return chr(int(digits, 16))
         return _ESCAPES.get(mark, "\\" + mark)  # unknown ones stand for themselves, as in Python
 
-    def read_list(self, vtype: ValueType) -> list[object]:
+    def read_list(self, vtype: ValueType) -> list[Any]:
         closer = self.opened()
-        values: list[object] = []
+        values: list[Any] = []
         while not self.take(closer):
             values.append(self.value(vtype.args[0]))
             self.separated(closer)
         return values
 
-    def read_tuple(self, vtype: ValueType) -> tuple[object, ...]:
+    def read_tuple(self, vtype: ValueType) -> tuple[Any, ...]:
         closer = self.opened()
-        values: list[object] = []
+        values: list[Any] = []
         for part in vtype.args:
             values.append(self.value(part))
             self.separated(closer)
@@ -162,10 +163,10 @@ class _Cursor:
         if not self.take(",") and self.peek() != closer:
             raise Malformed(f"expected a comma at {self.at}")
 
-    def read_dict(self, vtype: ValueType) -> dict[object, object]:
+    def read_dict(self, vtype: ValueType) -> dict[Any, Any]:
         if not self.take("{"):
             raise Malformed(f"expected a dict at {self.at}")
-        values: dict[object, object] = {}
+        values: dict[Any, Any] = {}
         while not self.take("}"):
             key = self.key(vtype.args[0])
             if key in values or not self.take(":"):
@@ -174,7 +175,7 @@ class _Cursor:
             self.separated("}")
         return values
 
-    def key(self, vtype: ValueType) -> object:
+    def key(self, vtype: ValueType) -> Any:
         if vtype.kind == "str" or self.peek() not in ('"', "'"):
             return self.value(vtype)
         quoted = self.value(ValueType("str"))  # JSON knows only text as keys

@@ -1,8 +1,8 @@
 """Value types of environments, the values they allow, and how values travel.
 
-Invariant: a value that passed `check` survives `to_wire` and `from_wire` unchanged in value *and* type, and two values
-have equal `canonical_bytes` if and only if they are equal in value and type. Types are read from syntax trees or from
-their written form; nothing is ever evaluated. This module knows no programs and no answers of solvers.
+Invariant: a value that passed `check` survives `to_wire` and `from_wire` unchanged in value *and* type, and
+two values have equal `canonical_bytes` if and only if they are equal in value and type. Types are read from
+syntax trees or from their written form; nothing is ever evaluated. Knows no programs and no answers.
 """
 
 import ast
@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 SCALARS = ("int", "bool", "str")
 _MAX_TYPE_DEPTH = 8
@@ -30,7 +31,7 @@ class IllegalValue(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ValueType:
-    """A type of the contract: int, bool, str, list[T], tuple[T, ...fixed], dict[K, V], or the opaque `dict`."""
+    """A type of the contract: int, bool, str, list[T], tuple[A, B], dict[K, V], or the opaque `dict`."""
 
     kind: str
     args: "tuple[ValueType, ...]" = ()
@@ -74,9 +75,6 @@ class ValueLimits:
 
 
 LIMITS = ValueLimits()
-
-
-# Types ---------------------------------------------------------------------------------------------------------------
 
 
 def _build(name: str, args: list[ValueType] | None, depth: int) -> ValueType:
@@ -144,19 +142,16 @@ def _from_tokens(name: str, stream: Iterator[str], depth: int) -> tuple[ValueTyp
     return _build(name, args, depth), next(stream, "")
 
 
-# Legal values --------------------------------------------------------------------------------------------------------
-
-
-def check(value: object, vtype: ValueType, limits: ValueLimits = LIMITS) -> None:
-    """Raises IllegalValue, with the path of the fault, unless `value` is exactly of the type and within the limits."""
+def check(value: Any, vtype: ValueType, limits: ValueLimits = LIMITS) -> None:
+    """Raises IllegalValue, naming the path, unless `value` is exactly of the type and within the limits."""
     _audit(value, limits)
     _match(value, vtype, "value")
 
 
-def _audit(value: object, limits: ValueLimits) -> None:
+def _audit(value: Any, limits: ValueLimits) -> None:
     """Exact classes and limits, whatever the type."""
     nodes = text = 0
-    stack: list[tuple[object, int]] = [(value, 0)]
+    stack: list[tuple[Any, int]] = [(value, 0)]
     while stack:
         item, depth = stack.pop()
         nodes += 1
@@ -195,7 +190,7 @@ def _audit_keys(item: dict) -> None:
             raise IllegalValue(f"a {type(key).__name__} is no key")
 
 
-def _match(value: object, vtype: ValueType, path: str) -> None:
+def _match(value: Any, vtype: ValueType, path: str) -> None:
     kind = vtype.kind
     if kind in SCALARS:
         _expect(value, _SCALAR_CLASSES[kind], path)
@@ -216,17 +211,14 @@ def _match(value: object, vtype: ValueType, path: str) -> None:
             _expect(key, str, f"{path} key {str(key)[:40]!r}")
 
 
-def _expect(value: object, wanted: type, path: str) -> object:
+def _expect(value: Any, wanted: type, path: str) -> Any:
     if type(value) is not wanted:
         raise IllegalValue(f"{path} is a {type(value).__name__}, not a {wanted.__name__}")
     return value
 
 
-# Wire form -----------------------------------------------------------------------------------------------------------
-
-
-def to_wire(value: object, limits: ValueLimits = LIMITS) -> object:
-    """JSON-able form: lists as lists, tuples as {"t": [...]}, dicts as {"d": [[key, value], ...]} in canonical order.
+def to_wire(value: Any, limits: ValueLimits = LIMITS) -> Any:
+    """JSON-able form: lists stay, tuples {"t": [...]}, dicts {"d": [[key, value], ...]}, ordered.
 
     Raises IllegalValue for anything that is no value or breaks a limit.
     """
@@ -234,7 +226,7 @@ def to_wire(value: object, limits: ValueLimits = LIMITS) -> object:
     return _encode(value)
 
 
-def _encode(value: object) -> object:
+def _encode(value: Any) -> Any:
     if type(value) is list:
         return [_encode(part) for part in value]
     if type(value) is tuple:
@@ -244,12 +236,12 @@ def _encode(value: object) -> object:
     return value
 
 
-def _ordered(value: dict) -> list[tuple[object, object]]:
+def _ordered(value: dict) -> list[tuple[Any, Any]]:
     return sorted(value.items(), key=lambda item: (type(item[0]).__name__, item[0]))
 
 
-def from_wire(wire: object, limits: ValueLimits = LIMITS) -> object:
-    """The value behind a wire form. Raises IllegalValue for unknown shapes, repeated keys and broken limits."""
+def from_wire(wire: Any, limits: ValueLimits = LIMITS) -> Any:
+    """The value behind a wire form. Raises IllegalValue: unknown shapes, repeated keys, broken limits."""
     # A wire form nests up to three deep and counts up to three parts for one of the value.
     _audit(
         wire,
@@ -260,7 +252,7 @@ def from_wire(wire: object, limits: ValueLimits = LIMITS) -> object:
     return value
 
 
-def _decode(wire: object) -> object:
+def _decode(wire: Any) -> Any:
     if type(wire) is list:
         return [_decode(part) for part in wire]
     if type(wire) is not dict:
@@ -286,22 +278,22 @@ def _decode_pairs(pairs: list) -> dict:
     return value
 
 
-def canonical_bytes(value: object) -> bytes:
-    """Compact ASCII JSON of the wire form; equal if and only if value and type are equal. Raises IllegalValue."""
+def canonical_bytes(value: Any) -> bytes:
+    """Compact ASCII JSON of the wire form; equal iff value and type are equal. Raises IllegalValue."""
     return _compact(to_wire(value))
 
 
-def wire_bytes(wire: object) -> bytes:
+def wire_bytes(wire: Any) -> bytes:
     """`canonical_bytes` of the value behind a wire form. Raises IllegalValue."""
     return canonical_bytes(from_wire(wire))
 
 
-def _compact(wire: object) -> bytes:
+def _compact(wire: Any) -> bytes:
     return json.dumps(wire, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def literal(value: object) -> str:
-    """How a value is written in prompts: a Python literal with double-quoted strings and dicts in canonical order."""
+def literal(value: Any) -> str:
+    """A value as prompts show it: a Python literal, strings double-quoted, dicts in canonical order."""
     if type(value) is str:
         return json.dumps(value, ensure_ascii=False)
     if type(value) is list:
