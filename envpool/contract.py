@@ -130,6 +130,7 @@ class Failed:
     """Scoring itself failed: the sample is dropped, never rewarded."""
 
     reason: str
+    program: bool = False  # the member's own fault (it is quarantined), not the infrastructure's
 
 
 Outcome = Scored | Unparsed | Failed
