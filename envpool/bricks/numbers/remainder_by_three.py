@@ -1,0 +1,16 @@
+import random
+
+from envpool import Environment
+
+
+class RemainderByThree(Environment):
+    rule = "Give the remainder when the input is divided by three."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(1, 60 * 4**level)
+
+    def solve(self, x: int) -> int:
+        return x % 3
+
+    def accepts(self, x: int) -> bool:
+        return x >= 0

@@ -1,0 +1,13 @@
+import random
+
+from envpool import Environment
+
+
+class Distance(Environment):
+    rule = "Subtract the smaller number of the input pair from the larger."
+
+    def sample(self, rng: random.Random, level: int) -> tuple[int, int]:
+        return rng.randint(0, 10 ** (level + 1) - 1), rng.randint(10**level, 10 ** (level + 1) - 1)
+
+    def solve(self, x: tuple[int, int]) -> int:
+        return abs(x[0] - x[1])

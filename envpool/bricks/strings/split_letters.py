@@ -1,0 +1,23 @@
+import random
+
+from envpool import Environment
+
+WORDS = """
+    act add age aim air ant arm art ask bad bag bat bed bee big box boy bus cap car cat cow cup day
+    dog dry ear egg end eye fat fly fox fun ham hat hen hot ice jam job key kid leg log mad man map
+    net nut oak oil pay pen pet pie pig pot red run sad sea sit sky sun tea ten tin toe top toy van
+    war way wet yes zoo
+"""
+
+
+class SplitLetters(Environment):
+    rule = "List the characters of the input in order."
+
+    def sample(self, rng: random.Random, level: int) -> str:
+        return " ".join(rng.choice(WORDS.split()) for _ in range(1 + level))
+
+    def solve(self, x: str) -> list[str]:
+        return list(x)
+
+    def accepts(self, x: str) -> bool:
+        return 0 < len(x) <= 60
