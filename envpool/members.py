@@ -66,7 +66,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """An operator over member ids: SEQUENTIAL takes one chain, PARALLEL several, each of one or more members."""
+    """An operator over member ids: SEQUENTIAL takes one chain, PARALLEL several of one or more members."""
 
     operator: OperatorName
     chains: tuple[tuple[str, ...], ...]

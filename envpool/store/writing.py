@@ -1,0 +1,237 @@
+"""Writing the pool: the one handle that admits, rejects, moves and counts.
+
+Invariants: each call is one durable transaction (several inside `batch()` are one together) which writes the
+record, its indexes, its counters and one journal entry; an admitted id is never admitted again; a lock on
+`writer.lock` keeps every other writer out. What is admissible is judged elsewhere.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from envpool.answer_counts import AnswerCount
+from envpool.members import Composite, Member, Origin, Status
+from envpool.store import encoding
+from envpool.store.encoding import JournalEntry, Rejection, Standing
+from envpool.store.environment import MAP_SIZE, StoreError, open_for_writing, store_errors
+from envpool.store.reading import PoolReads
+
+MOVES: dict[Status, frozenset[Status]] = {
+    Status.ACTIVE: frozenset({Status.RESTING, Status.RETIRED, Status.QUARANTINED}),
+    Status.RESTING: frozenset({Status.ACTIVE, Status.RETIRED, Status.QUARANTINED}),
+    Status.RETIRED: frozenset({Status.QUARANTINED}),
+    Status.QUARANTINED: frozenset(),
+    Status.REJECTED: frozenset(),
+}
+ADMITTED_GATE = "admitted"
+COMMITS_BETWEEN_READER_CHECKS = 4096
+
+
+class PoolWriter(PoolReads):
+    """The only write handle. Calls from several threads take turns."""
+
+    _lock: int
+
+    @classmethod
+    def open(cls, path: str | Path, map_size: int = MAP_SIZE) -> Self:
+        """Opens or creates a pool; map_size in bytes. Raises StoreError, also while another writer is open."""
+        where = Path(path)
+        where.mkdir(parents=True, exist_ok=True)
+        lock = _lock_out_other_writers(where)
+        try:
+            writer = cls(where, *open_for_writing(where, map_size))
+        except StoreError:
+            os.close(lock)
+            raise
+        writer._lock = lock
+        writer._commits = 0
+        return writer
+
+    _commits: int
+
+    def close(self) -> None:
+        super().close()
+        if self._lock >= 0 and os.getpid() == self._pid:
+            os.close(self._lock)
+            self._lock = -1
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Makes the calls of this thread inside it one transaction: all durable together, or none after an error."""
+        if self._pinned.txn is not None:
+            yield
+            return
+        with store_errors(self.path):
+            with self._begin(write=True) as txn:
+                self._pinned.txn = txn
+                try:
+                    yield
+                finally:
+                    self._pinned.txn = None
+            self._commits += 1
+            if self._commits % COMMITS_BETWEEN_READER_CHECKS == 0:
+                self._env.reader_check()
+
+    def admit(self, member: Member, status: Status = Status.ACTIVE, reason: str = "", step: int = 0) -> bool:
+        """Takes a member in; False if its id was admitted before, whatever became of it since.
+
+        Raises StoreError if a parent or part is unknown, or held out while the member is not.
+        """
+        if status is Status.REJECTED:
+            raise StoreError("a member is not admitted as rejected; use reject()")
+        with self.batch():
+            identity = member.id
+            before = self.standing(identity)
+            if before is not None and before.status is not Status.REJECTED:
+                return False
+            lineage = self._checked_lineage(member)
+            self._put("members", identity.encode(), encoding.pack_member(member))
+            self._stand(identity, before, Standing(status, member.origin, member.held_out))
+            domain, codomain = member.material.domain, member.material.codomain
+            key = encoding.type_key(domain) + encoding.type_key(codomain) + identity.encode()
+            self._put("by_signature", key, b"")
+            for name in lineage:
+                self._put("children", encoding.joined(name, identity), b"")
+            self._pinned.txn.delete(identity.encode(), db=self._dbs["rejections"])
+            self._count("funnel", ADMITTED_GATE, member.origin)
+            frm = before.status if before else ""
+            self._write("admit", step, id=identity, origin=member.origin, frm=frm, to=status, reason=reason)
+            return True
+
+    def reject(
+        self,
+        identity: str,
+        origin: Origin,
+        gate: str,
+        reason: str,
+        evidence: Mapping[str, Any] | None = None,
+        source: str = "",
+        step: int = 0,
+    ) -> None:
+        """Records that a candidate fell. A proposal that repeats an admitted member is counted; the member stays."""
+        if not gate or "\0" in gate:
+            raise StoreError(f"a gate has a name without zero bytes: {gate!r}")
+        with self.batch():
+            before = self.standing(identity)
+            admitted = before is not None and before.status is not Status.REJECTED
+            facts = dict(evidence or {})
+            if not admitted:
+                rejection = Rejection(identity, origin, gate, reason, facts, source, step, time.time())
+                self._put("rejections", identity.encode(), encoding.pack_rejection(rejection))
+                self._stand(identity, before, Standing(Status.REJECTED, origin))
+            self._count("funnel", gate, origin)
+            frm = before.status if before else ""
+            to = before.status if before and admitted else Status.REJECTED
+            event = {"id": identity, "origin": origin, "frm": frm, "to": to, "gate": gate, "reason": reason}
+            self._write("reject", step, **event, evidence=facts)
+
+    def transition(self, identity: str, to: Status, reason: str, step: int = 0) -> bool:
+        """Moves a member; False if it is there already. Raises StoreError for a move that `MOVES` does not hold."""
+        with self.batch():
+            before = self.standing(identity)
+            if before is None or before.status is Status.REJECTED:
+                raise StoreError(f"{identity} was never admitted")
+            if before.status is to:
+                return False
+            if to not in MOVES[before.status]:
+                raise StoreError(f"{identity} cannot go from {before.status} to {to}")
+            self._stand(identity, before, Standing(to, before.origin, before.held_out))
+            event = {"id": identity, "origin": before.origin, "frm": before.status, "to": to}
+            self._write("move", step, **event, reason=reason)
+            return True
+
+    def record(self, answers: Iterable[AnswerCount], step: int = 0) -> None:
+        """Adds answer counts; one journal entry for them all. Raises StoreError for one that contradicts itself."""
+        with self.batch():
+            rows = []
+            for answer in answers:
+                key = encoding.policy_key(answer.policy, answer.member, "") + encoding.level_bytes(
+                    answer.level
+                )
+                raw = self._fetch("answers", key)
+                try:
+                    total = answer.counts if raw is None else encoding.unpack_counts(raw) + answer.counts
+                except ValueError as error:
+                    raise StoreError(f"answers of {answer.policy} to {answer.member}: {error}") from error
+                self._put("answers", key, encoding.pack_counts(total))
+                rows.append([answer.member, answer.policy, answer.level, *_sums(answer)])
+            if rows:
+                self._write("answers", step, evidence={"counts": rows})
+
+    def set_level(self, identity: str, policy: str, level: int, reason: str, step: int = 0) -> bool:
+        """Sets the level a policy is at; False if it is there already."""
+        with self.batch():
+            was = self.level(identity, policy)
+            if was == level:
+                return False
+            self._put("levels", encoding.policy_key(policy, identity), encoding.level_bytes(level))
+            event = {"id": identity, "frm": str(was), "to": str(level), "reason": reason}
+            self._write("level", step, **event, evidence={"policy": policy})
+            return True
+
+    def put_state(self, key: str, value: Any) -> None:
+        """Keeps a piece of the run's state (what msgpack holds; tuples come back as lists). Not journalled."""
+        with self.batch():
+            self._put("state", encoding.state_key(key), encoding.pack(value))
+
+    def delete_state(self, key: str) -> bool:
+        """Whether there was one."""
+        with self.batch():
+            return self._pinned.txn.delete(encoding.state_key(key), db=self._dbs["state"])
+
+    def _checked_lineage(self, member: Member) -> tuple[str, ...]:
+        parts = member.material.parts if isinstance(member.material, Composite) else ()
+        lineage = tuple(dict.fromkeys((*member.parents, *parts)))
+        for name in lineage:
+            standing = self.standing(name)
+            if standing is None or standing.status is Status.REJECTED:
+                raise StoreError(f"{member.id} names {name}, which was never admitted")
+            if standing.held_out and not member.held_out:
+                raise StoreError(f"{member.id} is built on {name}, which is held out")
+        return lineage
+
+    def _stand(self, identity: str, before: Standing | None, now: Standing) -> None:
+        if before is not None:
+            old = encoding.joined(before.status, before.origin, identity)
+            self._pinned.txn.delete(old, db=self._dbs["by_status"])
+            self._count("status", before.status, change=-1)
+        self._put("status", identity.encode(), encoding.pack_standing(now))
+        self._put("by_status", encoding.joined(now.status, now.origin, identity), b"")
+        self._count("status", now.status)
+
+    def _count(self, *name: str, change: int = 1) -> None:
+        key = encoding.joined(*name)
+        raw = self._fetch("counters", key)
+        self._put("counters", key, encoding.sequence((encoding.number(raw) if raw else 0) + change))
+
+    def _write(self, kind: str, step: int, **facts: Any) -> None:
+        entry = JournalEntry(self.last_sequence() + 1, time.time(), step, kind, **facts)
+        self._pinned.txn.put(
+            encoding.sequence(entry.seq), encoding.pack_entry(entry), db=self._dbs["journal"], append=True
+        )
+
+    def _put(self, db: str, key: bytes, value: bytes) -> None:
+        self._pinned.txn.put(key, value, db=self._dbs[db])
+
+
+def _sums(answer: AnswerCount) -> tuple[int, int, int, int]:
+    return answer.attempts, answer.successes, answer.parsed, answer.failures
+
+
+def _lock_out_other_writers(path: Path) -> int:
+    lock = os.open(path / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise StoreError(
+            f"pool {path} has a writer already (process {holder}); there can be only one"
+        ) from error
+    os.ftruncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock
