@@ -1,0 +1,38 @@
+"""What a learner is configured with. Light to import: neither torch, ray nor verl."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerSettings:
+    """Values marked "paper" are EvoEnv's or RACES's, the others ours."""
+
+    model_path: Path
+    ranks: int = 1
+    gpus: bool = False
+    """One GPU a rank, verl's own path; otherwise CPU cores, `threads` a rank."""
+    threads: int = 2
+    lr: float = 1e-5
+    weight_decay: float = 0.01
+    max_grad_norm: float = 1.0
+    clip_low: float = 0.2
+    """Lower clip of the importance ratio (paper)."""
+    clip_high: float = 0.28
+    """Upper clip of the importance ratio (paper)."""
+    generator_advantage: float = 0.3
+    """Factor on advantages of generator groups (EvoEnv)."""
+    temperature: float = 1.0
+    """The sampler's temperature; log-probabilities are taken at it on both sides."""
+    micro_batch: int = 32
+    """Samples a rank forwards at once."""
+    precision: str = "bf16"
+    """Of the forward and backward pass, "bf16" or "fp32"; parameters and optimiser state stay fp32."""
+    share_prefix: bool = True
+    """Compute shared prefixes once (CPU platform only)."""
+    export_dtype: str | None = None
+    """Of exported tensors, for example "bfloat16"; None takes the dtype named in the model's configuration."""
+    keep_checkpoints: int = 2
+    seed: int = 0
