@@ -1,7 +1,7 @@
 """The LMDB environment under the pool: its named databases, its schema version, the one error that leaves it.
 
 Invariant: a pool's databases and its schema version are created in one transaction, so a reader finds either
-a whole pool or none. This module knows no record; `encoding` does. LMDB must not lie on a network file system.
+a whole pool or none. It knows no record; `encoding` does. LMDB must not lie on a network file system.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """Reading the pool: what a reader in any process can ask, and what the writer can ask too.
 
-Invariant: every answer comes from one committed transaction; inside `snapshot()` all answers come from the same
-one. A handle belongs to the process that opened it and is refused after a fork. Nothing here writes.
+Invariant: every answer comes from one committed transaction; inside `snapshot()` all answers come from the
+same one. A handle belongs to the process that opened it and is refused after a fork. Nothing here writes.
 """
 
 import os

@@ -10,10 +10,11 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Self
 
-from envpool.answer_counts import AnswerCount
+from envpool.answer_counts import AnswerCount, Counts
 from envpool.members import Composite, Member, Origin, Status
 from envpool.store import encoding
 from envpool.store.encoding import JournalEntry, Rejection, Standing
@@ -34,24 +35,22 @@ COMMITS_BETWEEN_READER_CHECKS = 4096
 class PoolWriter(PoolReads):
     """The only write handle. Calls from several threads take turns."""
 
-    _lock: int
+    def __init__(self, path: Path, env: Any, dbs: dict[str, Any], lock: int) -> None:
+        super().__init__(path, env, dbs)
+        self._lock = lock
+        self._commits = 0
 
     @classmethod
     def open(cls, path: str | Path, map_size: int = MAP_SIZE) -> Self:
-        """Opens or creates a pool; map_size in bytes. Raises StoreError, also while another writer is open."""
+        """Opens or creates a pool; map_size in bytes. Raises StoreError, also where a writer is open."""
         where = Path(path)
         where.mkdir(parents=True, exist_ok=True)
         lock = _lock_out_other_writers(where)
         try:
-            writer = cls(where, *open_for_writing(where, map_size))
+            return cls(where, *open_for_writing(where, map_size), lock)
         except StoreError:
             os.close(lock)
             raise
-        writer._lock = lock
-        writer._commits = 0
-        return writer
-
-    _commits: int
 
     def close(self) -> None:
         super().close()
@@ -61,7 +60,7 @@ class PoolWriter(PoolReads):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """Makes the calls of this thread inside it one transaction: all durable together, or none after an error."""
+        """Makes this thread's calls inside it one transaction: durable together, or none of them."""
         if self._pinned.txn is not None:
             yield
             return
@@ -96,7 +95,7 @@ class PoolWriter(PoolReads):
             self._put("by_signature", key, b"")
             for name in lineage:
                 self._put("children", encoding.joined(name, identity), b"")
-            self._pinned.txn.delete(identity.encode(), db=self._dbs["rejections"])
+            self._drop("rejections", identity.encode())
             self._count("funnel", ADMITTED_GATE, member.origin)
             frm = before.status if before else ""
             self._write("admit", step, id=identity, origin=member.origin, frm=frm, to=status, reason=reason)
@@ -112,9 +111,9 @@ class PoolWriter(PoolReads):
         source: str = "",
         step: int = 0,
     ) -> None:
-        """Records that a candidate fell. A proposal that repeats an admitted member is counted; the member stays."""
-        if not gate or "\0" in gate:
-            raise StoreError(f"a gate has a name without zero bytes: {gate!r}")
+        """Records that a candidate fell. One that repeats an admitted member is counted; the member stays."""
+        if not gate or "\0" in gate + identity:
+            raise StoreError(f"a gate has a name, and ids and gates no zero bytes: {gate!r}, {identity!r}")
         with self.batch():
             before = self.standing(identity)
             admitted = before is not None and before.status is not Status.REJECTED
@@ -130,7 +129,7 @@ class PoolWriter(PoolReads):
             self._write("reject", step, **event, evidence=facts)
 
     def transition(self, identity: str, to: Status, reason: str, step: int = 0) -> bool:
-        """Moves a member; False if it is there already. Raises StoreError for a move that `MOVES` does not hold."""
+        """Moves a member; False if it is there already. Raises StoreError for a move not in `MOVES`."""
         with self.batch():
             before = self.standing(identity)
             if before is None or before.status is Status.REJECTED:
@@ -145,22 +144,15 @@ class PoolWriter(PoolReads):
             return True
 
     def record(self, answers: Iterable[AnswerCount], step: int = 0) -> None:
-        """Adds answer counts; one journal entry for them all. Raises StoreError for one that contradicts itself."""
+        """Adds answer counts, in one journal entry. Raises StoreError if one of them contradicts itself."""
         with self.batch():
-            rows = []
-            for answer in answers:
-                key = encoding.policy_key(answer.policy, answer.member, "") + encoding.level_bytes(
-                    answer.level
-                )
+            rows = [_answer_row(answer) for answer in answers]
+            for key, counts, _ in rows:
                 raw = self._fetch("answers", key)
-                try:
-                    total = answer.counts if raw is None else encoding.unpack_counts(raw) + answer.counts
-                except ValueError as error:
-                    raise StoreError(f"answers of {answer.policy} to {answer.member}: {error}") from error
+                total = counts if raw is None else encoding.unpack_counts(raw) + counts
                 self._put("answers", key, encoding.pack_counts(total))
-                rows.append([answer.member, answer.policy, answer.level, *_sums(answer)])
             if rows:
-                self._write("answers", step, evidence={"counts": rows})
+                self._write("answers", step, evidence={"counts": [fields for _, _, fields in rows]})
 
     def set_level(self, identity: str, policy: str, level: int, reason: str, step: int = 0) -> bool:
         """Sets the level a policy is at; False if it is there already."""
@@ -174,14 +166,14 @@ class PoolWriter(PoolReads):
             return True
 
     def put_state(self, key: str, value: Any) -> None:
-        """Keeps a piece of the run's state (what msgpack holds; tuples come back as lists). Not journalled."""
+        """Keeps a piece of the run's state; tuples come back as lists. Not journalled."""
         with self.batch():
             self._put("state", encoding.state_key(key), encoding.pack(value))
 
     def delete_state(self, key: str) -> bool:
         """Whether there was one."""
         with self.batch():
-            return self._pinned.txn.delete(encoding.state_key(key), db=self._dbs["state"])
+            return self._drop("state", encoding.state_key(key))
 
     def _checked_lineage(self, member: Member) -> tuple[str, ...]:
         parts = member.material.parts if isinstance(member.material, Composite) else ()
@@ -196,8 +188,7 @@ class PoolWriter(PoolReads):
 
     def _stand(self, identity: str, before: Standing | None, now: Standing) -> None:
         if before is not None:
-            old = encoding.joined(before.status, before.origin, identity)
-            self._pinned.txn.delete(old, db=self._dbs["by_status"])
+            self._drop("by_status", encoding.joined(before.status, before.origin, identity))
             self._count("status", before.status, change=-1)
         self._put("status", identity.encode(), encoding.pack_standing(now))
         self._put("by_status", encoding.joined(now.status, now.origin, identity), b"")
@@ -217,9 +208,17 @@ class PoolWriter(PoolReads):
     def _put(self, db: str, key: bytes, value: bytes) -> None:
         self._pinned.txn.put(key, value, db=self._dbs[db])
 
+    def _drop(self, db: str, key: bytes) -> bool:
+        return self._pinned.txn.delete(key, db=self._dbs[db])
 
-def _sums(answer: AnswerCount) -> tuple[int, int, int, int]:
-    return answer.attempts, answer.successes, answer.parsed, answer.failures
+
+def _answer_row(answer: AnswerCount) -> tuple[bytes, Counts, tuple[Any, ...]]:
+    """Key, counts and the fields that are journalled."""
+    key = encoding.policy_key(answer.policy, answer.member, "") + encoding.level_bytes(answer.level)
+    try:
+        return key, answer.counts, astuple(answer)
+    except ValueError as error:
+        raise StoreError(f"answers of {answer.policy} to {answer.member}: {error}") from error
 
 
 def _lock_out_other_writers(path: Path) -> int:
