@@ -1,0 +1,10 @@
+"""Where candidate programs come from: the policy's replies, and a grammar that needs no language model.
+
+Both only write text. Nothing here runs, parses or judges a program; admission does, inside the sandbox.
+"""
+
+from envpool.generation.grammar import Grammar, Proposal
+from envpool.generation.prompts import generator_prompt
+from envpool.generation.reply import NoProgram, parse_reply
+
+__all__ = ["Grammar", "NoProgram", "Proposal", "generator_prompt", "parse_reply"]
