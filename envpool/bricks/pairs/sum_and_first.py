@@ -4,7 +4,7 @@ from envpool import Environment
 
 
 class SumAndFirst(Environment):
-    rule = "Give a pair: the sum of the two input numbers, then the first input number."
+    rule = "Give a pair: the sum of the input pair, then its first number."
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:
         return rng.randint(0, 10 ** (level + 1) - 1), rng.randint(10**level, 10 ** (level + 1) - 1)
