@@ -15,7 +15,8 @@ from typing import Any, Literal, Self, get_args
 SCHEMA = 1
 ID_HEX_DIGITS = 20
 
-OracleKind = Literal["equality", "feasibility"]
+OracleKind = Literal["equality", "graded", "feasibility"]
+"""graded: solves, and judges answers by a `verify` of its own; feasibility: judges and does not solve."""
 OperatorName = Literal["SEQUENTIAL", "PARALLEL"]
 
 
