@@ -15,8 +15,7 @@ from typing import Any, Literal, Self, get_args
 SCHEMA = 1
 ID_HEX_DIGITS = 20
 
-OracleKind = Literal["equality", "graded", "feasibility"]
-"""graded: solves, and judges answers by a `verify` of its own; feasibility: judges and does not solve."""
+OracleKind = Literal["equality", "feasibility"]
 OperatorName = Literal["SEQUENTIAL", "PARALLEL"]
 
 
