@@ -1,0 +1,136 @@
+"""What every actor of a run has: one start, background loops, a report, a tested way to stop.
+
+Invariant: a background failure is never silent. The first traceback of each loop is kept and reported, and the
+loop goes on after a pause; a failure is fatal only for the actor's `start`, which the next `ready` tries again.
+The base knows nothing of what an actor is for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+import traceback
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from typing import Any
+
+from actors import audit
+from actors.peers import Peers
+from cluster.config import Config
+from envpool.store import PoolReader
+
+REPORT_SECONDS = 2.0
+FAILURE_PAUSE_SECONDS = 2.0
+IDLE_SECONDS = 0.25
+
+logger = logging.getLogger(__name__)
+
+
+class Actor:
+    """A named member of the run. Subclasses override `start`, `gauges` and `stop`."""
+
+    background_nice = 0
+    """Added to the process's niceness: work that may wait for solver and learner."""
+
+    def __init__(self, config: dict[str, Any], name: str) -> None:
+        self.config = Config.model_validate(config)
+        self.name = name
+        self.peers = Peers(self.config.namespace)
+        self.waiting_for = "start"
+        self._failures: dict[str, str] = {}
+        self._failed = 0
+        self._starting: asyncio.Task[None] | None = None
+        self._loops: set[asyncio.Task[None]] = set()
+        logging.basicConfig(level=logging.INFO, format=f"%(levelname)s {name}: %(message)s")
+        if self.background_nice:
+            os.nice(self.background_nice)
+        if self.config.run.audit:
+            audit.install()
+
+    async def ready(self) -> str:
+        """Start once; returns the actor's name when it can serve. Raises what `start` raised."""
+        if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
+            self._starting = asyncio.create_task(self._start())
+        await asyncio.shield(self._starting)
+        return self.name
+
+    async def start(self) -> None:
+        """Whatever must be there before the first call is served."""
+
+    def gauges(self) -> dict[str, float]:
+        """Numbers for the status view and the metrics."""
+        return {}
+
+    async def stop(self) -> None:
+        """End background work and release what lives outside this process. Idempotent."""
+        loops, self._loops = self._loops, set()
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
+
+    def health(self) -> dict[str, Any]:
+        """The actor's state as plain data."""
+        return {
+            "name": self.name,
+            "pid": os.getpid(),
+            "waiting_for": self.waiting_for,
+            "failures": self._failed,
+            "first_failures": dict(self._failures),
+            "audit": audit.findings(),
+            "gauges": self.gauges(),
+            "at": time.time(),
+        }
+
+    @cached_property
+    def pool_reader(self) -> PoolReader:
+        """The pool on this node, read-only."""
+        return PoolReader.open(self.config.run_folder / "pool")
+
+    @property
+    def phase(self) -> str:
+        """The run's phase, as the supervisor last wrote it: starting, baseline, training, final or done."""
+        return str(self.pool_reader.state("phase") or "starting")
+
+    @property
+    def draining(self) -> bool:
+        """Whether the run is being stopped: producers make nothing new."""
+        return bool(self.pool_reader.state("draining"))
+
+    async def idle(self, reason: str, seconds: float = IDLE_SECONDS) -> None:
+        """Wait, and let the status view say for whom."""
+        self.waiting_for = reason
+        await asyncio.sleep(seconds)
+
+    def background(self, name: str, once: Callable[[], Awaitable[None]]) -> None:
+        """Repeat `once` until the actor stops."""
+        self._loops.add(asyncio.create_task(self._repeat(name, once), name=name))
+
+    async def _start(self) -> None:
+        try:
+            if self.name not in ("pool", "supervisor"):
+                await self.peers.pool.ready()  # its files are what `pool_reader` opens
+            await self.start()
+        except Exception:
+            self._note("start", traceback.format_exc())
+            raise
+        self.waiting_for = ""
+        self.background("health", self._send_health)
+
+    async def _repeat(self, name: str, once: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            try:
+                await once()
+            except Exception:  # noqa: BLE001 - the one boundary where background failures surface
+                self._note(name, traceback.format_exc())
+                await asyncio.sleep(FAILURE_PAUSE_SECONDS)
+
+    def _note(self, where: str, trace: str) -> None:
+        self._failed += 1
+        self._failures.setdefault(where, trace)
+        logger.error("%s failed:\n%s", where, trace)
+
+    async def _send_health(self) -> None:
+        await asyncio.sleep(REPORT_SECONDS)
+        await self.peers.metrics.report(self.health())

@@ -1,0 +1,57 @@
+"""The composer actor: fuses active members into composites by frontier search, a few at a time.
+
+Invariant: it builds only on active equality members that are not held out, follows the pool, and asks for room
+before it searches. The search and the operators are `envpool.composition`'s.
+"""
+
+from __future__ import annotations
+
+from actors.base import Actor
+from actors.sandbox import SandboxGroup
+from envpool.composition import Composer, ComposerSettings
+from envpool.members import Member, Program, Status
+
+
+class ComposerActor(Actor):
+    """Proposes composites while training runs."""
+
+    background_nice = 10
+
+    async def start(self) -> None:
+        composer = self.config.composer
+        self._proposed = self._admitted = 0
+        self._composer = Composer(
+            SandboxGroup(self.peers, self.config.sandbox.count),
+            ComposerSettings(
+                depth=composer.depth,
+                expansions=composer.expansions,
+                min_size=composer.min_size,
+                max_size=composer.max_size,
+                operators=composer.operators,
+                literal_limit=composer.literal_limit,
+            ),
+            # A restart must not search the same chains again.
+            seed=hash((self.config.run.seed, len(self.pool_reader.journal(after=0, limit=10**9)))) & 0xFFFFFFFF,
+        )
+        if composer.enabled:
+            self.background("compose", self._compose_once)
+
+    def gauges(self) -> dict[str, float]:
+        return {"proposed": self._proposed, "admitted": self._admitted}
+
+    async def _compose_once(self) -> None:
+        if self.phase != "training" or self.draining:
+            await self.idle("run")
+            return
+        await self.idle("", self.config.composer.interval_seconds)
+        if await self.peers.validator.room() == 0:
+            await self.idle("validator")
+            return
+        self.waiting_for = "sandbox"
+        for member in await self._composer.propose(self.config.composer.batch, self._bricks()):
+            self._proposed += 1
+            self._admitted += await self.peers.validator.judge_composite(member.to_dict())
+
+    def _bricks(self) -> list[Member]:
+        found = (self.pool_reader.get(id) for id in self.pool_reader.ids(status=Status.ACTIVE))
+        return [m for m in found if m and isinstance(m.material, Program) and not m.held_out]

@@ -1,0 +1,100 @@
+"""The curator actor: which questions are asked next, and what their answers do to levels and statuses.
+
+Invariant: it never changes the pool itself; decisions go to the pool actor, and a level rises only after L2 to L5
+held there. It follows the pool by its journal, so a member is drawn from moments after it was admitted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from actors.base import Actor
+from envpool.contract import Recipe
+from envpool.curation import Curator, Promote, Rest, Wake
+from envpool.members import Status
+
+FOLLOW_SECONDS = 0.5
+SAVE_SECONDS = 10.0
+JOURNAL_PAGE = 2000
+
+
+class CuratorActor(Actor):
+    """Serves recipes to solvers and takes answer counts back."""
+
+    async def start(self) -> None:
+        self._curator = Curator(self.config.curation, policy=self.config.policy.name, seed=self.config.run.seed)
+        self._seen = 0
+        self._choices = 0
+        saved = self.pool_reader.state("curator")
+        self._follow()
+        if saved:
+            self._curator.load_state_dict(saved)
+        self.background("follow", self._follow_once)
+        self.background("save", self._save_once)
+
+    async def choose(self, count: int) -> list[dict[str, Any]]:
+        """Fresh recipes for training. A lost answer costs seeds, which are without end."""
+        await self.ready()
+        self._follow()
+        recipes = self._curator.choose(count)
+        self._choices += len(recipes)
+        return [recipe.to_dict() for recipe in recipes]
+
+    async def record(self, counts: list[Any]) -> None:
+        """Take answers in, and carry out what they decide."""
+        await self.ready()
+        await self.peers.pool.record(counts)
+        for count in counts:
+            for decision in self._curator.record(count):
+                await self._carry_out(decision)
+
+    async def quarantine(self, member: str, reason: str) -> None:
+        """A frozen program failed in use: it is asked no more. Idempotent."""
+        await self.ready()
+        await self.peers.pool.transition(member, Status.QUARANTINED.value, reason, self._step())
+        self._follow()
+
+    def gauges(self) -> dict[str, float]:
+        return {"choices": self._choices, "members": self._curator.size}
+
+    async def _carry_out(self, decision: Promote | Rest | Wake) -> None:
+        match decision:
+            case Promote(member=member, level=level):
+                await self._promote(member, level)
+            case Rest(member=member, reason=reason):
+                await self.peers.pool.transition(member, Status.RESTING.value, reason, self._step())
+            case Wake(member=member):
+                await self.peers.pool.transition(member, Status.ACTIVE.value, "rested", self._step())
+
+    async def _promote(self, member: str, level: int) -> None:
+        if not self.config.curation.adaptive_levels:
+            self._curator.cap(member)
+            return
+        refusal = await self.peers.validator.level_refused(member, level)
+        if refusal:
+            self._curator.cap(member)
+            await self.peers.pool.set_level(member, self.config.policy.name, level - 1, f"capped: {refusal}")
+        else:
+            self._curator.promoted(member, level)
+            await self.peers.pool.set_level(member, self.config.policy.name, level, "success at the level below")
+
+    def _step(self) -> int:
+        return int((self.pool_reader.state("progress") or {}).get("step", 0))
+
+    def _follow(self) -> None:
+        while entries := self.pool_reader.journal(after=self._seen, limit=JOURNAL_PAGE):
+            self._curator.follow(entries, self.pool_reader)
+            self._seen = entries[-1].seq
+
+    async def _follow_once(self) -> None:
+        await self.idle("", FOLLOW_SECONDS)
+        self._follow()
+
+    async def _save_once(self) -> None:
+        await self.idle("", SAVE_SECONDS)
+        await self.peers.pool.put_state("curator", self._curator.state_dict())
+
+
+def recipes_of(plain: list[dict[str, Any]]) -> list[Recipe]:
+    """What `choose` sent, as recipes."""
+    return [Recipe.from_dict(item) for item in plain]

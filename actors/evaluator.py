@@ -1,0 +1,117 @@
+"""The evaluator actor: the same fixed questions before the first update and after the last.
+
+Invariant: its questions are never trained on. Those of training families are on the held-out side of the split by
+hash of the instance; the others belong to families that are set apart whole. A finished evaluation is kept in the
+pool and not done again. A question that could not be judged fails the evaluation: it is never counted as wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import random
+from typing import Any
+
+from actors.base import Actor
+from actors.lookup import PoolLookup
+from actors.sandbox import SandboxGroup
+from envpool.contract import Failed, Instance, Recipe, Scored
+from envpool.execution import Examiner, ProgramFault
+from envpool.members import Program
+
+BATCH = 64
+EVALUATION_SEEDS = 1 << 40
+"""Seeds start here: apart from those the curator hands out, so that even a draw is never shared."""
+
+
+class EvaluatorActor(Actor):
+    """Asks, judges, keeps."""
+
+    async def start(self) -> None:
+        self._examiner = Examiner(SandboxGroup(self.peers, self.config.sandbox.count), PoolLookup(self.pool_reader))
+        self._done = 0
+        self._lock = asyncio.Lock()
+
+    async def evaluate(self, label: str) -> dict[str, Any]:
+        """Success and well-formedness of every question of both sets. Idempotent by label."""
+        await self.ready()
+        async with self._lock:
+            key = f"evaluation:{label}"
+            known = self.pool_reader.state(key)
+            if known is None:
+                recipes = await self._questions()
+                known = {kind: await self._ask(recipes[kind]) for kind in recipes}
+                await self.peers.pool.put_state(key, known)
+                self.waiting_for = ""
+            return known
+
+    def gauges(self) -> dict[str, float]:
+        return {"questions_answered": self._done}
+
+    async def _questions(self) -> dict[str, list[dict[str, Any]]]:
+        """The recipes of both sets; chosen once, kept with the pool."""
+        known = self.pool_reader.state("evaluation:questions")
+        if known is None:
+            evaluation = self.config.evaluation
+            known = {
+                "training_families": await self._draw(False, evaluation.questions),
+                "held_out_families": await self._draw(True, evaluation.held_out_questions),
+            }
+            await self.peers.pool.put_state("evaluation:questions", known)
+        return known
+
+    async def _draw(self, apart: bool, count: int) -> list[dict[str, Any]]:
+        """`count` distinct questions, spread evenly over the programs of the set; fewer only if it has no more."""
+        members = [m for m in map(self.pool_reader.get, sorted(self.pool_reader.ids())) if m]
+        programs = [m.id for m in members if isinstance(m.material, Program) and m.held_out == apart and m.origin in ("seed", "brick")]
+        random.Random(self.config.run.seed).shuffle(programs)
+        found: dict[str, Recipe] = {}
+        dry: set[str] = set()
+        for round_ in itertools.count():
+            open_programs = [id for id in programs if id not in dry]
+            if len(found) >= count or not open_programs:
+                return [recipe.to_dict() for recipe in list(found.values())[:count]]
+            for id in open_programs:
+                instance = await self._instance(id, round_, apart)
+                if instance is None or instance.digest in found:
+                    dry.add(id)  # its small space of questions is used up
+                else:
+                    found[instance.digest] = instance.recipe
+
+    async def _instance(self, id: str, round_: int, apart: bool) -> Instance | None:
+        recipe = Recipe(id, EVALUATION_SEEDS + round_, self.config.evaluation.level)
+        try:
+            if apart:
+                return await self._examiner.build(recipe)
+            return await self._examiner.build_split(recipe, held_out=True)
+        except ProgramFault:
+            return None
+
+    async def _ask(self, recipes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        answered: list[dict[str, Any]] = []
+        for start in range(0, len(recipes), BATCH):
+            batch = [Recipe.from_dict(recipe) for recipe in recipes[start : start + BATCH]]
+            answered += await self._ask_batch(batch)
+            self._done += len(batch)
+        return answered
+
+    async def _ask_batch(self, recipes: list[Recipe]) -> list[dict[str, Any]]:
+        instances = [await self._examiner.build(recipe) for recipe in recipes]
+        policy, evaluation = self.config.policy, self.config.evaluation
+        self.waiting_for = "solver"
+        answers = await self.peers["solver-0"].generate(
+            [instance.prompt for instance in instances], evaluation.repeats, policy.max_tokens, evaluation.temperature
+        )
+        self.waiting_for = "sandbox"
+        return [await self._judge(i, a) for i, a in zip(instances, answers, strict=True)]
+
+    async def _judge(self, instance: Instance, answers: list[dict[str, Any]]) -> dict[str, Any]:
+        outcomes = [await self._examiner.score(instance, answer["text"]) for answer in answers]
+        if failed := [outcome for outcome in outcomes if isinstance(outcome, Failed)]:
+            raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {failed[0].reason}")
+        scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
+        return {
+            "member": instance.recipe.member,
+            "success": sum(outcome.success for outcome in scored) / len(outcomes),
+            "parsed": len(scored) / len(outcomes),
+        }

@@ -1,0 +1,124 @@
+"""The generator actor: the policy writes environments, and the grammar writes some without a model.
+
+Invariant: both hand their programs to the same validator, and every proposal of a policy keeps its prompt,
+parents, policy version and verdict. Groups of proposals train the policy as a generator. It asks for room before
+it writes. Prompts, parsing and the grammar are `envpool.generation`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any
+
+from actors.base import Actor
+from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
+from envpool.members import Member, Origin, Program, Status
+from envpool.novelty import bonus
+from training.rewards import generator_reward
+from training.trajectory import Group, Sample, Trajectory
+
+
+class GeneratorActor(Actor):
+    """Two loops: the policy's proposals and the grammar's."""
+
+    background_nice = 5
+
+    async def start(self) -> None:
+        self._rng = random.Random(f"{self.config.run.seed}:{time.time_ns()}")
+        self._grammar = Grammar(self._rng.getrandbits(48))
+        self._written = {"policy": 0, "grammar": 0}
+        self._admitted = {"policy": 0, "grammar": 0}
+        if self.config.grammar.enabled:
+            self.background("grammar", self._grammar_once)
+        if self.config.generator.enabled:
+            self.background("policy", self._policy_once)
+
+    def gauges(self) -> dict[str, float]:
+        written = {f"{maker}_written": float(count) for maker, count in self._written.items()}
+        return written | {f"{maker}_admitted": float(count) for maker, count in self._admitted.items()}
+
+    async def _grammar_once(self) -> None:
+        if not await self._may_write(self.config.grammar.interval_seconds):
+            return
+        for proposal in self._grammar.write(self.config.grammar.batch):
+            verdict = await self.peers.validator.judge(proposal.source, Origin.GRAMMAR.value)
+            self._count("grammar", verdict)
+
+    async def _policy_once(self) -> None:
+        if not await self._may_write(self.config.generator.interval_seconds):
+            return
+        generator = self.config.generator
+        parents = self._parents(generator.few_shot)
+        prompt = proposal_prompt([parent.material.source for parent in parents if isinstance(parent.material, Program)])
+        self.waiting_for = "solver"
+        replies = await self.peers["solver-0"].generate(
+            [prompt], generator.group_size, generator.max_tokens, self.config.policy.temperature, True
+        )
+        samples = [Sample.from_dict(reply) for reply in replies[0]]
+        self.waiting_for = "validator"
+        verdicts = await asyncio.gather(*(self._judge(sample, parents) for sample in samples))
+        await self.peers.metrics.proposals(
+            [_proposal_row(prompt, parents, s, v) for s, v in zip(samples, verdicts, strict=True)]
+        )
+        if generator.train:
+            await self.peers.buffer.offer(self._group(samples, verdicts).to_dict())
+
+    async def _may_write(self, interval: float) -> bool:
+        if self.phase != "training" or self.draining:
+            await self.idle("run")
+            return False
+        await self.idle("", interval)
+        if await self.peers.validator.room() == 0:
+            await self.idle("validator")
+            return False
+        return self.phase == "training" and not self.draining
+
+    def _parents(self, count: int) -> list[Member]:
+        """Few-shot parents: seeds with at least the floor's probability, else any active program."""
+        members = [m for m in map(self.pool_reader.get, self.pool_reader.ids(status=Status.ACTIVE)) if m]
+        programs = [m for m in members if isinstance(m.material, Program) and not m.held_out]
+        seeds = [m for m in programs if m.origin is Origin.SEED] or programs
+        floor = self.config.generator.seed_floor
+        chosen = [self._rng.choice(seeds if self._rng.random() < floor else programs) for _ in range(count) if programs]
+        return list({member.id: member for member in chosen}.values())
+
+    async def _judge(self, sample: Sample, parents: list[Member]) -> dict[str, Any]:
+        try:
+            source = parse_reply(sample.text)
+        except ReplyUnparsable as error:
+            # The whole reply is what is judged then: the first gate refuses it and the pool records it.
+            return await self._verdict(sample.text, parents) | {"reason": f"no program in the reply: {error}"}
+        return await self._verdict(source, parents)
+
+    async def _verdict(self, source: str, parents: list[Member]) -> dict[str, Any]:
+        verdict = await self.peers.validator.judge(source, Origin.POLICY.value, tuple(parent.id for parent in parents))
+        self._count("policy", verdict)
+        return verdict
+
+    def _count(self, maker: str, verdict: dict[str, Any]) -> None:
+        self._written[maker] += 1
+        self._admitted[maker] += bool(verdict["admitted"])
+
+    def _group(self, samples: list[Sample], verdicts: list[dict[str, Any]]) -> Group:
+        trajectories = tuple(
+            Trajectory(sample, reward=self._reward(verdict), success=bool(verdict["admitted"]), parsed=verdict["gate"] not in ("size", "L1"))
+            for sample, verdict in zip(samples, verdicts, strict=True)
+        )
+        return Group(f"{self.name}-{time.time_ns():x}", "generator", self.config.policy.name, {}, trajectories)
+
+    def _reward(self, verdict: dict[str, Any]) -> float:
+        evidence = verdict["evidence"]
+        novelty = self.config.novelty
+        similarity = evidence.get("similarity")
+        new = bonus(similarity, novelty.bonus_low, novelty.bonus_high) if similarity is not None else 0.0
+        return generator_reward(valid=bool(verdict["valid"]), success_rate=evidence.get("success_rate"), novelty=new)
+
+
+def _proposal_row(prompt: str, parents: list[Member], sample: Sample, verdict: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "prompt": prompt, "parents": [parent.id for parent in parents], "reply": sample.text,
+        "version_low": sample.version_low, "version_high": sample.version_high,
+        "admitted": verdict["admitted"], "gate": verdict["gate"], "reason": verdict["reason"],
+    }  # fmt: skip

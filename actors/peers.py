@@ -1,0 +1,77 @@
+"""Calling another actor of the run by its name, through its deaths and restarts.
+
+Invariant: a call either returns the peer's answer, raises the peer's own error, or raises `PeerUnavailable` when
+the peer stayed away for the whole patience. A call may be delivered twice when a peer dies in the middle of it:
+methods called through a `Peer` are idempotent, or a double is harmless, and say so. Nothing here starts an actor.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError
+
+PATIENCE_SECONDS = 300.0
+FIRST_PAUSE_SECONDS = 0.1
+LONGEST_PAUSE_SECONDS = 2.0
+
+
+class PeerUnavailable(RuntimeError):
+    """A named actor did not come back within the caller's patience."""
+
+
+class Peer:
+    """One named actor; `await peer.method(arguments)` calls it."""
+
+    def __init__(self, name: str, namespace: str, patience: float = PATIENCE_SECONDS) -> None:
+        self.name = name
+        self._namespace = namespace
+        self._patience = patience
+        self._handle: Any = None
+
+    def __getattr__(self, method: str) -> Any:
+        if method.startswith("_"):
+            raise AttributeError(method)
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            return await self._call(method, args, kwargs)
+
+        return call
+
+    async def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        deadline, pause = time.monotonic() + self._patience, FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                # Handles from `get_actor` are weak and survive a restart, but not a new actor under the same name.
+                self._handle = self._handle or ray.get_actor(self.name, self._namespace)
+                return await getattr(self._handle, method).remote(*args, **kwargs)
+            except (RayActorError, ValueError) as error:
+                if isinstance(error, ValueError) and self._handle is not None:
+                    raise  # the peer's own error, not "no actor of that name"
+                self._handle = None
+                if time.monotonic() > deadline:
+                    raise PeerUnavailable(f"{self.name} did not answer {method} for {self._patience:.0f} s") from error
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+class Peers:
+    """All named actors of a run; `peers.pool`, `peers["sandbox-0"]`."""
+
+    def __init__(self, namespace: str, patience: float = PATIENCE_SECONDS) -> None:
+        self._namespace = namespace
+        self._patience = patience
+        self._peers: dict[str, Peer] = {}
+
+    def __getitem__(self, name: str) -> Peer:
+        if name not in self._peers:
+            self._peers[name] = Peer(name, self._namespace, self._patience)
+        return self._peers[name]
+
+    def __getattr__(self, name: str) -> Peer:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]

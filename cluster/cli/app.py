@@ -1,0 +1,26 @@
+"""The typer application and how errors leave it."""
+
+from __future__ import annotations
+
+import typer
+
+from cluster.cli import judge, pool, status
+from cluster.cli.run import run
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Grow a pool of verifiable environments with the model that is trained on them. Linux only.",
+)
+app.command()(run)
+app.command()(status.status)
+app.command()(judge.judge)
+app.add_typer(pool.app, name="pool")
+
+
+def run_main() -> None:
+    """`launch.py`: the same as `envolve run`."""
+    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    single.command()(run)
+    single()

@@ -1,0 +1,36 @@
+"""`envolve status`: where a run stands, from a second shell."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from cluster.cli.places import RUNS, Folder, Run, fail, run_folder
+from cluster.inspect.live import render
+
+STALE_SECONDS = 15.0
+
+
+def status(
+    run: Run = "",
+    folder: Folder = RUNS,
+    as_json: Annotated[bool, typer.Option("--json", help="The whole status as JSON.")] = False,
+) -> None:
+    """Step, success, pool, funnel, and who waits for whom, as the run last wrote them."""
+    path = run_folder(run, folder) / "status.json"
+    if not path.is_file():
+        fail(f"{path.parent.name} has written no status yet; it takes a few seconds after the start")
+    text = path.read_text(encoding="utf-8")
+    if as_json:
+        typer.echo(text)
+        return
+    current = json.loads(text)
+    console = Console()
+    console.print(render(current))
+    age = time.time() - current["at"]
+    if age > STALE_SECONDS and current["phase"] != "done":
+        console.print(f"[yellow]written {age:.0f} s ago: the run is not going; the same `envolve run` resumes it")

@@ -1,0 +1,201 @@
+"""The configuration of a run: few keys, each with its unit, where it comes from and a default.
+
+Invariant: a value that reaches an actor has passed these models; unknown keys are refused with the nearest
+right one. Derived values (paths, resource counts) are properties, not keys. Reading presets and overrides is
+`cluster.resolve`'s work. "paper" marks a value of EvoEnv (2605.14392) or RACES (2606.12373); all others are ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+Count = Annotated[int, Field(ge=1)]
+Seconds = Annotated[float, Field(gt=0)]
+
+
+class Section(BaseModel):
+    """A group of keys; frozen, and closed to keys that it does not name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RunConfig(Section):
+    name: str = Field("", pattern=r"^[A-Za-z0-9._-]*$", description="empty: the next unfinished PRESET-N")
+    folder: Path = Field(Path("runs"), description="where run folders lie; a local disk, since LMDB is there")
+    seed: int = 0
+    steps: Count = Field(24, description="learner updates in all")
+    audit: bool = Field(False, description="an audit hook in every actor fails the run if pool source is compiled there")
+
+
+class PolicyConfig(Section):
+    name: str = Field("main", pattern=r"^[A-Za-z0-9._-]+$")
+    model: str = Field("smollm2-135m", description="smollm2-135m, a folder, or a Hugging Face name")
+    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    max_model_len: Count = 1024
+    max_tokens: Count = Field(32, description="longest response of a solver")
+    temperature: Annotated[float, Field(gt=0)] = Field(1.0, description="paper (EvoEnv); the same in learner and solver")
+    system: str = Field("", description="system message; empty: none")
+    examples: tuple[tuple[str, str], ...] = Field((), description="worked examples: (user, assistant) turns")
+
+
+class SolverConfig(Section):
+    count: Count = 1
+    gpus: Annotated[float, Field(ge=0)] = Field(0, description="a solver; 0 is a CPU engine")
+    tensor_parallel: Count = 1
+    max_num_seqs: Count = 64
+    kv_cache_gib: Annotated[float, Field(gt=0)] = 2.0
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads; 0: all cores")
+    concurrent_groups: Count = Field(64, description="groups of one solver that are generated at once")
+
+
+class LearnerConfig(Section):
+    ranks: Count = 1
+    gpus: Annotated[float, Field(ge=0)] = Field(0, description="a rank")
+    threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads a rank; 0: cores / ranks")
+    lr: Annotated[float, Field(gt=0)] = 1e-6
+    clip_low: Share = 0.2
+    clip_high: Share = Field(0.28, description="paper (both)")
+    groups_per_step: Count = 128
+    group_size: Annotated[int, Field(ge=2)] = 16
+    micro_batch: Count = 8
+    max_staleness: Annotated[int, Field(ge=0)] = Field(1, description="policy versions a group may lag behind")
+    turns: bool = Field(False, description="no new groups while the learner trains; for shared cores")
+    checkpoint_every: Count = Field(10, description="updates")
+    keep_checkpoints: Count = 2
+    generator_advantage: Share = Field(0.3, description="paper (EvoEnv)")
+    autocast: bool = Field(True, description="bfloat16 autocast over float32 parameters")
+
+
+class SandboxConfig(Section):
+    count: Count = 2
+    cpu_seconds: Seconds = Field(10.0, description="CPU time of a call")
+    wall_seconds: Seconds = Field(100.0, description="the net; reaching it with little CPU used is no verdict")
+    memory_mib: Count = 512
+    output_kib: Count = 256
+    allow_unsafe: bool = False
+
+
+class GeneratorConfig(Section):
+    enabled: bool = True
+    interval_seconds: Seconds = Field(60.0, description="pause between two groups of proposals")
+    group_size: Annotated[int, Field(ge=2)] = 4
+    few_shot: Annotated[int, Field(ge=0)] = 2
+    max_tokens: Count = 1024
+    seed_floor: Share = Field(0.2, description="share of few-shot parents that are seeds; paper (EvoEnv)")
+    train: bool = Field(True, description="generator groups with variance join the learner's batches")
+
+
+class GrammarConfig(Section):
+    enabled: bool = True
+    interval_seconds: Seconds = 10.0
+    batch: Count = 2
+
+
+class ComposerConfig(Section):
+    enabled: bool = True
+    interval_seconds: Seconds = 10.0
+    batch: Count = 4
+    depth: Count = Field(6, description="longest chain of a search")
+    expansions: Count = Field(4, description="extensions a state")
+    min_size: Annotated[int, Field(ge=2)] = Field(2, description="paper (RACES) studies 2 to 6")
+    max_size: Annotated[int, Field(ge=2)] = 6
+    operators: tuple[Literal["SEQUENTIAL", "PARALLEL"], ...] = ("SEQUENTIAL", "PARALLEL")
+    literal_limit: Count = Field(80, description="characters of a value in a chain")
+
+
+class AdmissionConfig(Section):
+    seeds_per_level: Count = 5
+    levels: Count = 3
+    perturbations: Count = 12
+    guess_limit: Share = 0.6
+    calibration_instances: Count = Field(8, description="m; paper (EvoEnv)")
+    calibrate: bool = True
+    concurrent: Count = 2
+    queue: Count = 16
+    penalty: Annotated[float, Field(le=0)] = Field(0.0, description="reward of a proposal that fails L1 to L4")
+
+
+class NoveltyConfig(Section):
+    near_duplicate: Share = Field(0.80, description="paper (EvoEnv)")
+    bonus_low: Share = Field(0.45, description="paper (EvoEnv)")
+    bonus_high: Share = Field(0.65, description="paper (EvoEnv)")
+
+
+class CurationConfig(Section):
+    adaptive_levels: bool = True
+    promote_at: Share = 0.9
+    window: Count = Field(64, description="answers that a success rate is read from")
+    min_answers: Count = 16
+    rest_easy: Share = 0.95
+    rest_hard: Share = 0.02
+    rest_answers: Count = 64
+    seed_floor: Share = Field(0.2, description="paper (EvoEnv)")
+    composite_share: Share = Field(0.3, description="share of draws for composites")
+
+
+class PoolConfig(Section):
+    seeds: Literal["all", "none"] | tuple[str, ...] = "all"
+    bricks: Literal["all", "none"] | tuple[str, ...] = "all"
+    held_out: tuple[str, ...] = Field((), description="names set apart whole, for evaluation only")
+    map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
+
+
+class EvaluationConfig(Section):
+    enabled: bool = True
+    questions: Count = Field(400, description="of training families, kept out of training by instance hash")
+    held_out_questions: Annotated[int, Field(ge=0)] = Field(100, description="of families set apart whole")
+    level: Annotated[int, Field(ge=0)] = 0
+    temperature: Annotated[float, Field(ge=0)] = 1.0
+    repeats: Count = Field(1, description="answers a question; success is their mean")
+
+
+class RewardConfig(Section):
+    format_bonus: Annotated[float, Field(ge=0.0, le=0.5)] = Field(0.0, description="shaping, logged apart")
+
+
+class Config(Section):
+    """A whole run. Every key can be overridden on the command line as `section.key=value`."""
+
+    preset: str = Field("", description="set by the loader")
+    run: RunConfig = RunConfig()
+    policy: PolicyConfig = PolicyConfig()
+    solver: SolverConfig = SolverConfig()
+    learner: LearnerConfig = LearnerConfig()
+    sandbox: SandboxConfig = SandboxConfig()
+    generator: GeneratorConfig = GeneratorConfig()
+    grammar: GrammarConfig = GrammarConfig()
+    composer: ComposerConfig = ComposerConfig()
+    admission: AdmissionConfig = AdmissionConfig()
+    novelty: NoveltyConfig = NoveltyConfig()
+    curation: CurationConfig = CurationConfig()
+    pool: PoolConfig = PoolConfig()
+    evaluation: EvaluationConfig = EvaluationConfig()
+    reward: RewardConfig = RewardConfig()
+
+    @property
+    def run_folder(self) -> Path:
+        """The absolute folder of this run."""
+        return self.run.folder.expanduser().resolve() / self.run.name
+
+    @property
+    def namespace(self) -> str:
+        """The Ray namespace that the run's named actors live in."""
+        return f"envolve-{self.run.name}"
+
+    @model_validator(mode="after")
+    def _sections_agree(self) -> Config:
+        if self.composer.min_size > self.composer.max_size:
+            raise ValueError(
+                f"composer.min_size={self.composer.min_size} is above composer.max_size={self.composer.max_size}"
+            )
+        if self.composer.max_size > self.composer.depth:
+            raise ValueError(
+                f"composer.max_size={self.composer.max_size} is above composer.depth={self.composer.depth}"
+            )
+        if self.pool.seeds == "none" and self.pool.bricks == "none":
+            raise ValueError("pool.seeds and pool.bricks are both 'none': there is nothing to train on")
+        return self

@@ -1,0 +1,1 @@
+"""Looking into a run, live or finished: the terminal view."""

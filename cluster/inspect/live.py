@@ -1,0 +1,143 @@
+"""The terminal view of a run: step, success by role, pool, funnel, tokens a second, who waits for whom.
+
+Invariant: it draws what `status` says and asks nothing itself, so it cannot slow a run down. On a terminal it is
+drawn in place; elsewhere one line is printed for each new step or phase.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from rich.columns import Columns
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+
+Status = dict[str, Any]
+STEP_ROWS = 6
+
+
+def render(status: Status) -> RenderableType:
+    """One picture of a status."""
+    if not status.get("phase"):
+        return Panel("starting the actors (a cold start takes about a minute)", title="Envolve")
+    panels = Columns([_success(status), _pool(status), _funnel(status)], equal=False, expand=False)
+    parts: list[RenderableType] = [_headline(status), panels, _steps(status), _actors(status)]
+    if status.get("alarms"):
+        parts.append(_alarms(status))
+    return Group(*parts)
+
+
+def line(status: Status) -> str:
+    """The same in one line, for logs."""
+    if not status.get("phase"):
+        return "starting the actors"
+    progress, solver = status["progress"], status["success"].get("solver", {})
+    pool = ", ".join(f"{count} {name}" for name, count in status["pool"].items() if count)
+    words = [f"{status['phase']}: step {progress['step']}/{status['steps']}"]
+    if solver:
+        words.append(f"success {solver['success']:.3f}, well-formed {solver['parsed']:.2f}")
+    return "; ".join([*words, pool, f"{_tokens_per_second(status):.0f} tokens/s"])
+
+
+class LiveView:
+    """Shows statuses as they come; a context manager, so that the terminal is given back whatever happens."""
+
+    def __init__(self, console: Console, plain: bool) -> None:
+        self._console = console
+        self._live = None if plain else Live(console=console, refresh_per_second=2, transient=False)
+        self._last = ""
+
+    def __enter__(self) -> LiveView:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def show(self, status: Status) -> None:
+        """Draw a status."""
+        if self._live is not None:
+            self._live.update(render(status))
+            return
+        key = f"{status.get('phase')}{status.get('progress', {}).get('step')}"
+        if key != self._last:
+            self._last = key
+            self._console.print(line(status), highlight=False, soft_wrap=True)
+
+
+def _headline(status: Status) -> RenderableType:
+    progress = status["progress"]
+    saved = (status.get("checkpoint") or {}).get("step", 0)
+    minutes = status["running_seconds"] / 60
+    state = "draining" if status.get("draining") else status["phase"]
+    return Panel(
+        f"[bold]{status['run']}[/]  {state}  step [bold]{progress['step']}[/] of {status['steps']}  "
+        f"policy version {progress['version']}  saved at {saved}  "
+        f"{_tokens_per_second(status):.0f} tokens/s  {minutes:.1f} min",
+        title="Envolve",
+    )
+
+
+def _success(status: Status) -> RenderableType:
+    table = Table("role", "success", "well-formed", "answers", title="Recent answers")
+    for role, rates in status["success"].items():
+        table.add_row(role, f"{rates['success']:.3f}", f"{rates['parsed']:.2f}", f"{rates['answers']:.0f}")
+    return table
+
+
+def _pool(status: Status) -> RenderableType:
+    table = Table("pool", "members", title="Pool")
+    for name, count in status["pool"].items():
+        table.add_row(name, str(count))
+    for origin, count in status.get("origins", {}).items():
+        table.add_row(f"by {origin}", str(count), style="dim")
+    return table
+
+
+def _funnel(status: Status) -> RenderableType:
+    table = Table("gate", "fell", title="Funnel")
+    for gate, count in status["funnel"].items():
+        table.add_row(gate, str(count))
+    return table
+
+
+def _steps(status: Status) -> RenderableType:
+    names = ("step", "success", "parsed", "loss", "grad_norm", "ratio_mean", "logprob_diff", "update_seconds")
+    table = Table(*names, title="Last updates")
+    for record in status["last_steps"][-STEP_ROWS:]:
+        table.add_row(*(_number(record.get(name)) for name in names))
+    return table
+
+
+def _actors(status: Status) -> RenderableType:
+    table = Table("actor", "waits for", "failures", "figures", title="Actors")
+    for name, report in sorted(status["actors"].items()):
+        figures = ", ".join(f"{key} {value:g}" for key, value in list(report["gauges"].items())[:5])
+        style = "red" if report["failures"] else ""
+        table.add_row(name, report["waiting_for"] or "-", str(report["failures"]), figures, style=style)
+    return table
+
+
+def _alarms(status: Status) -> RenderableType:
+    table = Table("alarm", "what", title="Alarms")
+    for alarm in status["alarms"][-4:]:
+        table.add_row(f"[red]{alarm['kind']}[/]", alarm["text"])
+    return table
+
+
+def _tokens_per_second(status: Status) -> float:
+    reports = (report for name, report in status["actors"].items() if name.startswith("solver-"))
+    return sum(report["gauges"].get("tokens_per_second", 0.0) for report in reports)
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else str(value)

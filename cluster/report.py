@@ -1,0 +1,69 @@
+"""What a run came to: success before the first update and after the last, and how the pool grew.
+
+Invariant: every figure is read from the run's own folder; nothing is computed from memory of the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+
+from envpool.store import PoolReader
+from training.evaluation.paired import PairedGain, paired_gain
+
+SETS = {"training_families": "training families", "held_out_families": "families set apart whole"}
+
+
+def report(folder: Path) -> RenderableType:
+    """Tables of gains and of the pool's growth."""
+    with PoolReader.open(folder / "pool") as reader:
+        return Group(*_gains(reader), _growth(reader))
+
+
+def gains(reader: PoolReader) -> dict[str, dict[str, PairedGain]]:
+    """Per set of questions, the paired gain in success and in well-formed answers; empty without evaluations."""
+    before, after = reader.state("evaluation:before"), reader.state("evaluation:after")
+    if not before or not after:
+        return {}
+    return {
+        kind: {
+            measure: paired_gain([a[measure] for a in before[kind]], [a[measure] for a in after[kind]])
+            for measure in ("success", "parsed")
+        }
+        for kind in SETS
+        if before.get(kind)
+    }
+
+
+def _gains(reader: PoolReader) -> list[RenderableType]:
+    found = gains(reader)
+    if not found:
+        return ["no evaluation was asked for"]
+    table = Table("held-out questions", "measure", "n", "before", "after", "gain", "95 % interval", title="Evaluation")
+    for kind, measures in found.items():
+        for measure, gain in measures.items():
+            table.add_row(
+                SETS[kind], {"success": "success", "parsed": "well-formed"}[measure], str(gain.count),
+                f"{gain.before:.3f}", f"{gain.after:.3f}", f"{gain.gain:+.3f}", f"{gain.low:+.3f} to {gain.high:+.3f}",
+            )  # fmt: skip
+    return [table]
+
+
+def _growth(reader: PoolReader) -> RenderableType:
+    """Members by origin, and how many of them came between the first update and the last."""
+    steps = int((reader.state("progress") or {}).get("step", 0))
+    admitted, during = Counter[str](), Counter[str]()
+    after = 0
+    while entries := reader.journal(after=after, limit=1000):
+        after = entries[-1].seq
+        for entry in entries:
+            if entry.kind == "admit":
+                admitted[str(entry.origin)] += 1
+                during[str(entry.origin)] += 1 <= entry.step < steps
+    table = Table("made by", "admitted", "between first and last update", title=f"Pool after {steps} updates")
+    for origin, count in admitted.most_common():
+        table.add_row(origin, str(count), str(during[origin]))
+    return table

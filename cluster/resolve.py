@@ -1,0 +1,108 @@
+"""From a preset or file and `key=value` overrides to one `Config`, or to an error that names the way out.
+
+Invariant: what comes out is complete and validated; the values given are in it as given. An unknown key is refused
+with the nearest right one. It reads files and nothing else: no Ray, no run folder but to find a free name.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from cluster.config import Config
+
+PRESETS = ("local", "a100-node", "a100-cluster")
+
+
+class ConfigError(ValueError):
+    """A preset, key or value is wrong; the message names file, key, value and the nearest right one."""
+
+
+def resolve(source: str, overrides: Sequence[str] = ()) -> Config:
+    """The configuration of a preset name or YAML file, with overrides. Raises ConfigError."""
+    preset, tree = _read(source)
+    for override in overrides:
+        _apply(tree, override)
+    return validated({**tree, "preset": preset}, source)
+
+
+def validated(tree: dict[str, Any], source: str) -> Config:
+    """The model of a tree of keys. Raises ConfigError with every fault, one a line."""
+    try:
+        return Config.model_validate(tree)
+    except ValidationError as error:
+        lines = [_explain(dict(fault)) for fault in error.errors()]
+        raise ConfigError(f"{source}: " + "\n  ".join(lines)) from error
+
+
+def dump(config: Config) -> str:
+    """The resolved configuration as YAML, which `resolve` reads back."""
+    return str(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
+
+
+def known_keys(model: type[BaseModel] = Config, prefix: str = "") -> list[str]:
+    """Every key, dotted."""
+    keys: list[str] = []
+    for name, field in model.model_fields.items():
+        section = field.annotation
+        if isinstance(section, type) and issubclass(section, BaseModel):
+            keys += known_keys(section, f"{prefix}{name}.")
+        else:
+            keys.append(prefix + name)
+    return keys
+
+
+def _read(source: str) -> tuple[str, dict[str, Any]]:
+    if source in PRESETS:
+        text = resources.files("cluster.configs").joinpath(f"{source}.yaml").read_text(encoding="utf-8")
+        preset = source
+    else:
+        path = Path(source)
+        if not path.is_file():
+            nearest = _nearest(source, PRESETS)
+            raise ConfigError(f"{source!r} is neither a preset ({', '.join(PRESETS)}) nor a file{nearest}")
+        text, preset = path.read_text(encoding="utf-8"), path.stem
+    try:
+        tree = yaml.safe_load(text) or {}
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source} is not YAML: {error}") from error
+    if not isinstance(tree, dict):
+        raise ConfigError(f"{source} holds a {type(tree).__name__}, not sections of keys")
+    return str(tree.pop("preset", "") or preset), tree
+
+
+def _apply(tree: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    if not equals:
+        raise ConfigError(f"{override!r} is no override; write section.key=value")
+    if key not in known_keys():
+        raise ConfigError(f"unknown key {key!r} (value {text!r}){_nearest(key, known_keys())}")
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{key}: the value {text!r} is not YAML: {error}") from error
+    *sections, last = key.split(".")
+    for section in sections:
+        tree = tree.setdefault(section, {})
+    # An empty value is an empty text, as a shell user means it; the model refuses it where it is no text.
+    tree[last] = "" if value is None else value
+
+
+def _explain(fault: dict[str, Any]) -> str:
+    key = ".".join(str(part) for part in fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, known_keys())}"
+    return f"{key or 'configuration'}: {fault['msg']} (value {fault['input']!r})" if key else str(fault["msg"])
+
+
+def _nearest(word: str, words: Sequence[str]) -> str:
+    # A bare last part ("lr") is meant as often as a slip of the pen.
+    endings = [known for known in words if known.split(".")[-1] == word.split(".")[-1]]
+    close = endings or difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else ""

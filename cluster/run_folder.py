@@ -1,0 +1,94 @@
+"""The folder of a run: its name, its resolved configuration, and the lock that keeps a second driver out.
+
+Invariant: one driver at a time; the configuration that made a run is never overwritten by a resume that would
+change what its checkpoint or pool means. What the actors write there is theirs.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cluster.config import Config
+from cluster.resolve import ConfigError, dump, resolve
+from envpool.store import PoolReader, StoreError
+
+CONFIG_FILE = "config.yaml"
+LOCK_FILE = "driver.lock"
+# A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
+FIXED = (
+    "run.seed", "policy.name", "policy.model", "policy.dtype", "pool.held_out", "evaluation.questions",
+    "evaluation.held_out_questions", "evaluation.level", "evaluation.repeats", "evaluation.temperature",
+)  # fmt: skip
+
+
+class RunFolderError(RuntimeError):
+    """The folder of the run cannot be used; the message says why and what to do."""
+
+
+def named(config: Config) -> Config:
+    """The configuration with a run name: as given, else the newest unfinished PRESET-N, else the next one."""
+    if config.run.name:
+        return config
+    stem = config.preset or "run"
+    pattern = re.compile(re.escape(stem) + r"-(\d+)")
+    root = config.run.folder.expanduser()
+    numbers = [int(m[1]) for path in root.glob(f"{stem}-*") if (m := pattern.fullmatch(path.name))]
+    newest = max(numbers, default=0)
+    number = newest if newest and not finished(root / f"{stem}-{newest}") else newest + 1
+    return config.model_copy(update={"run": config.run.model_copy(update={"name": f"{stem}-{number}"})})
+
+
+def finished(folder: Path) -> bool:
+    """Whether the run in this folder came to its end."""
+    try:
+        return phase(folder) == "done"
+    except StoreError:
+        return False
+
+
+def phase(folder: Path) -> str:
+    """The phase a run's pool says it is in; "starting" where there is no pool yet."""
+    if not (folder / "pool").is_dir():
+        return "starting"
+    with PoolReader.open(folder / "pool") as reader:
+        return str(reader.state("phase") or "starting")
+
+
+@contextmanager
+def held(config: Config) -> Iterator[Path]:
+    """The run's folder, made or resumed, with its configuration written and locked. Raises RunFolderError."""
+    folder = config.run_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK_FILE).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise RunFolderError(
+                f"run {config.run.name!r} is already driven by another process; look at it with "
+                f"`envolve status --run {config.run.name}`, or start another with run.name=OTHER"
+            ) from error
+        _settle_configuration(config, folder / CONFIG_FILE)
+        yield folder
+
+
+def _settle_configuration(config: Config, path: Path) -> None:
+    if path.exists():
+        _refuse_changes(resolve(str(path)), config, path)
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(dump(config), encoding="utf-8")
+    scratch.replace(path)
+
+
+def _refuse_changes(before: Config, now: Config, path: Path) -> None:
+    for key in FIXED:
+        section, name = key.split(".")
+        old, new = getattr(getattr(before, section), name), getattr(getattr(now, section), name)
+        if old != new:
+            raise ConfigError(
+                f"{path}: the run was begun with {key}={old!r}, now it is {new!r}; "
+                f"give the old value to resume, or another run.name to start afresh"
+            )
