@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from actors.base import Actor
 from training.buffer import GroupBuffer
+
+from actors.base import Actor
 from training.trajectory import Group
 
 

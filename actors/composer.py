@@ -31,7 +31,8 @@ class ComposerActor(Actor):
                 literal_limit=composer.literal_limit,
             ),
             # A restart must not search the same chains again.
-            seed=hash((self.config.run.seed, len(self.pool_reader.journal(after=0, limit=10**9)))) & 0xFFFFFFFF,
+            seed=hash((self.config.run.seed, len(self.pool_reader.journal(after=0, limit=10**9))))
+            & 0xFFFFFFFF,
         )
         if composer.enabled:
             self.background("compose", self._compose_once)

@@ -22,7 +22,9 @@ class CuratorActor(Actor):
     """Serves recipes to solvers and takes answer counts back."""
 
     async def start(self) -> None:
-        self._curator = Curator(self.config.curation, policy=self.config.policy.name, seed=self.config.run.seed)
+        self._curator = Curator(
+            self.config.curation, policy=self.config.policy.name, seed=self.config.run.seed
+        )
         self._seen = 0
         self._choices = 0
         saved = self.pool_reader.state("curator")
@@ -76,7 +78,9 @@ class CuratorActor(Actor):
             await self.peers.pool.set_level(member, self.config.policy.name, level - 1, f"capped: {refusal}")
         else:
             self._curator.promoted(member, level)
-            await self.peers.pool.set_level(member, self.config.policy.name, level, "success at the level below")
+            await self.peers.pool.set_level(
+                member, self.config.policy.name, level, "success at the level below"
+            )
 
     def _step(self) -> int:
         return int((self.pool_reader.state("progress") or {}).get("step", 0))

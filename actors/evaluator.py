@@ -28,7 +28,9 @@ class EvaluatorActor(Actor):
     """Asks, judges, keeps."""
 
     async def start(self) -> None:
-        self._examiner = Examiner(SandboxGroup(self.peers, self.config.sandbox.count), PoolLookup(self.pool_reader))
+        self._examiner = Examiner(
+            SandboxGroup(self.peers, self.config.sandbox.count), PoolLookup(self.pool_reader)
+        )
         self._done = 0
         self._lock = asyncio.Lock()
 
@@ -63,7 +65,11 @@ class EvaluatorActor(Actor):
     async def _draw(self, apart: bool, count: int) -> list[dict[str, Any]]:
         """`count` distinct questions, spread evenly over the programs of the set; fewer only if it has no more."""
         members = [m for m in map(self.pool_reader.get, sorted(self.pool_reader.ids())) if m]
-        programs = [m.id for m in members if isinstance(m.material, Program) and m.held_out == apart and m.origin in ("seed", "brick")]
+        programs = [
+            m.id
+            for m in members
+            if isinstance(m.material, Program) and m.held_out == apart and m.origin in ("seed", "brick")
+        ]
         random.Random(self.config.run.seed).shuffle(programs)
         found: dict[str, Recipe] = {}
         dry: set[str] = set()
@@ -100,7 +106,10 @@ class EvaluatorActor(Actor):
         policy, evaluation = self.config.policy, self.config.evaluation
         self.waiting_for = "solver"
         answers = await self.peers["solver-0"].generate(
-            [instance.prompt for instance in instances], evaluation.repeats, policy.max_tokens, evaluation.temperature
+            [instance.prompt for instance in instances],
+            evaluation.repeats,
+            policy.max_tokens,
+            evaluation.temperature,
         )
         self.waiting_for = "sandbox"
         return [await self._judge(i, a) for i, a in zip(instances, answers, strict=True)]

@@ -12,11 +12,12 @@ import random
 import time
 from typing import Any
 
+from training.rewards import generator_reward
+
 from actors.base import Actor
 from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
 from envpool.members import Member, Origin, Program, Status
 from envpool.novelty import bonus
-from training.rewards import generator_reward
 from training.trajectory import Group, Sample, Trajectory
 
 
@@ -51,7 +52,9 @@ class GeneratorActor(Actor):
             return
         generator = self.config.generator
         parents = self._parents(generator.few_shot)
-        prompt = proposal_prompt([parent.material.source for parent in parents if isinstance(parent.material, Program)])
+        prompt = proposal_prompt(
+            [parent.material.source for parent in parents if isinstance(parent.material, Program)]
+        )
         self.waiting_for = "solver"
         replies = await self.peers["solver-0"].generate(
             [prompt], generator.group_size, generator.max_tokens, self.config.policy.temperature, True
@@ -81,7 +84,11 @@ class GeneratorActor(Actor):
         programs = [m for m in members if isinstance(m.material, Program) and not m.held_out]
         seeds = [m for m in programs if m.origin is Origin.SEED] or programs
         floor = self.config.generator.seed_floor
-        chosen = [self._rng.choice(seeds if self._rng.random() < floor else programs) for _ in range(count) if programs]
+        chosen = [
+            self._rng.choice(seeds if self._rng.random() < floor else programs)
+            for _ in range(count)
+            if programs
+        ]
         return list({member.id: member for member in chosen}.values())
 
     async def _judge(self, sample: Sample, parents: list[Member]) -> dict[str, Any]:
@@ -93,7 +100,9 @@ class GeneratorActor(Actor):
         return await self._verdict(source, parents)
 
     async def _verdict(self, source: str, parents: list[Member]) -> dict[str, Any]:
-        verdict = await self.peers.validator.judge(source, Origin.POLICY.value, tuple(parent.id for parent in parents))
+        verdict = await self.peers.validator.judge(
+            source, Origin.POLICY.value, tuple(parent.id for parent in parents)
+        )
         self._count("policy", verdict)
         return verdict
 
@@ -103,20 +112,31 @@ class GeneratorActor(Actor):
 
     def _group(self, samples: list[Sample], verdicts: list[dict[str, Any]]) -> Group:
         trajectories = tuple(
-            Trajectory(sample, reward=self._reward(verdict), success=bool(verdict["admitted"]), parsed=verdict["gate"] not in ("size", "L1"))
+            Trajectory(
+                sample,
+                reward=self._reward(verdict),
+                success=bool(verdict["admitted"]),
+                parsed=verdict["gate"] not in ("size", "L1"),
+            )
             for sample, verdict in zip(samples, verdicts, strict=True)
         )
-        return Group(f"{self.name}-{time.time_ns():x}", "generator", self.config.policy.name, {}, trajectories)
+        return Group(
+            f"{self.name}-{time.time_ns():x}", "generator", self.config.policy.name, {}, trajectories
+        )
 
     def _reward(self, verdict: dict[str, Any]) -> float:
         evidence = verdict["evidence"]
         novelty = self.config.novelty
         similarity = evidence.get("similarity")
         new = bonus(similarity, novelty.bonus_low, novelty.bonus_high) if similarity is not None else 0.0
-        return generator_reward(valid=bool(verdict["valid"]), success_rate=evidence.get("success_rate"), novelty=new)
+        return generator_reward(
+            valid=bool(verdict["valid"]), success_rate=evidence.get("success_rate"), novelty=new
+        )
 
 
-def _proposal_row(prompt: str, parents: list[Member], sample: Sample, verdict: dict[str, Any]) -> dict[str, Any]:
+def _proposal_row(
+    prompt: str, parents: list[Member], sample: Sample, verdict: dict[str, Any]
+) -> dict[str, Any]:
     return {
         "prompt": prompt, "parents": [parent.id for parent in parents], "reply": sample.text,
         "version_low": sample.version_low, "version_high": sample.version_high,

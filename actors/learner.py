@@ -8,14 +8,19 @@ before the pool says that it is there. The update itself is `training.grpo`'s wo
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from actors.base import Actor
-from training.grpo.learner import Learner, LearnerRankLost, LearnerSettings
+from training.grpo.settings import LearnerSettings
 from training.policy.source import resolve_model
 from training.trajectory import Group
+
+if TYPE_CHECKING:
+    from training.grpo.checkpoints import Checkpoint
+    from training.grpo.learner import Learner
 
 KEPT_EXPORTS = 2
 
@@ -28,9 +33,8 @@ class LearnerActor(Actor):
         self._step = self._version = self._last_checkpoint = 0
         self._batch_since = time.monotonic()
         folder = await asyncio.to_thread(resolve_model, self.config.policy.model)
-        self._learner = Learner(self._settings(folder))
-        await asyncio.to_thread(self._learner.start)
-        await self._fall_back()
+        self._learner = await asyncio.to_thread(self._started, self._settings(folder))
+        await self._stand_at(await asyncio.to_thread(self._learner.load, self._checkpoints))
         self.background("learn", self._learn_once)
 
     async def progress(self) -> dict[str, Any]:
@@ -53,20 +57,31 @@ class LearnerActor(Actor):
         await super().stop()
         await asyncio.to_thread(self._learner.close)
 
+    @staticmethod
+    def _started(settings: LearnerSettings) -> Learner:
+        # Only here: verl takes seconds to import, which whoever merely names this class need not pay.
+        from training.grpo.learner import Learner
+
+        learner = Learner(settings)
+        learner.start()
+        return learner
+
     def _settings(self, folder: Path) -> LearnerSettings:
         learner, policy = self.config.learner, self.config.policy
         return LearnerSettings(
-            model_path=str(folder),
+            model_path=folder,
             ranks=learner.ranks,
-            gpus=learner.gpus,
-            threads=learner.threads,
+            gpus=learner.gpus > 0,
+            threads=learner.threads or max(1, (os.cpu_count() or 1) // learner.ranks),
             lr=learner.lr,
             clip_low=learner.clip_low,
             clip_high=learner.clip_high,
             micro_batch=learner.micro_batch,
             temperature=policy.temperature,
             generator_advantage=learner.generator_advantage,
-            autocast=learner.autocast,
+            precision=learner.precision,
+            export_dtype=policy.dtype,
+            keep_checkpoints=learner.keep_checkpoints,
             seed=self.config.run.seed,
         )
 
@@ -79,17 +94,19 @@ class LearnerActor(Actor):
             await self.idle("buffer")
             return
         self.waiting_for = ""
+        from training.grpo.learner import LearnerRankLost
+
         async with self._busy:
             try:
                 await self._update([Group.from_dict(group) for group in taken])
             except LearnerRankLost as lost:
                 self._note("rank", f"{lost}")
-                await asyncio.to_thread(self._learner.restart)
-                await self._fall_back()
+                saved = await asyncio.to_thread(self._learner.restart, self._checkpoints)
+                await self._stand_at(saved)
 
     async def _update(self, groups: list[Group]) -> None:
         waited, start = time.monotonic() - self._batch_since, time.monotonic()
-        metrics = await asyncio.to_thread(self._learner.update, groups, self._version)
+        metrics = await asyncio.to_thread(self._learner.update, groups, self._version + 1)
         update_seconds = time.monotonic() - start
         self._step, self._version = self._step + 1, self._version + 1
         await self._publish()
@@ -118,20 +135,20 @@ class LearnerActor(Actor):
         await self.peers.pool.put_state("progress", {"step": self._step, "version": self._version})
 
     async def _save(self) -> None:
-        folder = self.config.run_folder / "checkpoints"
-        await asyncio.to_thread(
-            self._learner.save, folder, {"step": self._step, "version": self._version}, self.config.learner.keep_checkpoints
-        )
+        await asyncio.to_thread(self._learner.save, self._checkpoints, {"step": self._step})
         self._last_checkpoint = self._step
         await self.peers.pool.put_state("checkpoint", {"step": self._step, "version": self._version})
         await self.peers.buffer.checkpointed(self._version)
 
-    async def _fall_back(self) -> None:
-        """Take up the last whole checkpoint (or the base model) under a version above all that were ever live."""
+    @property
+    def _checkpoints(self) -> Path:
+        return self.config.run_folder / "checkpoints"
+
+    async def _stand_at(self, saved: Checkpoint | None) -> None:
+        """Go on from a checkpoint (None: the base model) under a version above all that were ever live."""
         live = int((self.pool_reader.state("weights") or {}).get("version", 0))
-        saved = await asyncio.to_thread(self._learner.load_latest, self.config.run_folder / "checkpoints")
-        self._step = self._last_checkpoint = int(saved["step"]) if saved else 0
-        self._version = int(saved["version"]) if saved else 0
+        self._step = self._last_checkpoint = int(saved.extra["step"]) if saved else 0
+        self._version = saved.version if saved else 0
         if live == 0:
             return  # nothing but the base model was ever live, and solvers have loaded that themselves
         since, self._version = self._version, live + 1

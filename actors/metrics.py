@@ -50,7 +50,11 @@ class MetricsActor(Actor):
         record = self._with_success(record, groups)
         self._steps.append(record)
         self._append("step", record)
-        rows = [row | {"step": record["step"], "trained": True} for group in groups for row in self._rows.pop(group, [])]
+        rows = [
+            row | {"step": record["step"], "trained": True}
+            for group in groups
+            for row in self._rows.pop(group, [])
+        ]
         if rows:
             name = f"version-{record['version']:06d}.parquet"
             await asyncio.to_thread(_write_parquet, self._folder / "samples" / name, rows)
@@ -70,7 +74,10 @@ class MetricsActor(Actor):
         name = f"proposals-{time.time_ns()}.parquet"
         await asyncio.to_thread(_write_parquet, self._folder / "proposals" / name, rows)
         self._append("proposals", {"gates": Counter(str(row["gate"]) for row in rows), "count": len(rows)})
-        self._tally("generator", [{"success": row["admitted"], "parsed": row["gate"] not in ("size", "L1")} for row in rows])
+        self._tally(
+            "generator",
+            [{"success": row["admitted"], "parsed": row["gate"] not in ("size", "L1")} for row in rows],
+        )
 
     async def event(self, kind: str, record: dict[str, Any]) -> None:
         """Anything else worth a line: an evaluation, a fallback, a restart."""
@@ -122,11 +129,20 @@ class MetricsActor(Actor):
 
     def _tally(self, role: str, rows: list[dict[str, Any]]) -> None:
         window = self._answered.setdefault(role, deque(maxlen=64))
-        window.append((len(rows), sum(bool(row["success"]) for row in rows), sum(bool(row["parsed"]) for row in rows)))
+        window.append(
+            (len(rows), sum(bool(row["success"]) for row in rows), sum(bool(row["parsed"]) for row in rows))
+        )
 
     def _with_success(self, record: dict[str, Any], groups: list[str]) -> dict[str, Any]:
         rows = [row for group in groups for row in self._rows.get(group, [])]
-        share = {name: sum(float(row[name]) for row in rows) / len(rows) for name in ("success", "parsed", "shaping")} if rows else {}
+        share = (
+            {
+                name: sum(float(row[name]) for row in rows) / len(rows)
+                for name in ("success", "parsed", "shaping")
+            }
+            if rows
+            else {}
+        )
         return record | share | {"pool": self.pool_reader.counts()}
 
     def _append(self, kind: str, record: dict[str, Any]) -> None:

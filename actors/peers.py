@@ -53,7 +53,9 @@ class Peer:
                     raise  # the peer's own error, not "no actor of that name"
                 self._handle = None
                 if time.monotonic() > deadline:
-                    raise PeerUnavailable(f"{self.name} did not answer {method} for {self._patience:.0f} s") from error
+                    raise PeerUnavailable(
+                        f"{self.name} did not answer {method} for {self._patience:.0f} s"
+                    ) from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 

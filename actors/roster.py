@@ -50,7 +50,9 @@ def posts(config: Config) -> list[Post]:
         Post(f"solver-{index}", "actors.solver:SolverActor", {"num_gpus": solver_gpus} if solver_gpus else {})
         for index in range(config.solver.count)
     ]
-    sandboxes = [Post(f"sandbox-{index}", "actors.sandbox:SandboxActor") for index in range(config.sandbox.count)]
+    sandboxes = [
+        Post(f"sandbox-{index}", "actors.sandbox:SandboxActor") for index in range(config.sandbox.count)
+    ]
     return solvers + sandboxes + one
 
 

@@ -33,7 +33,9 @@ class SandboxActor(Actor):
         )
         self._jobs = self._calls = self._infrastructure = 0
 
-    async def run(self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0) -> list[Result]:
+    async def run(
+        self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0
+    ) -> list[Result]:
         """As `Executor.run`. Idempotent: a recomputation gives the same results."""
         await self.ready()
         self._jobs += 1

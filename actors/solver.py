@@ -15,6 +15,9 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from training.policy.chat import Chat
+from training.policy.engine import EngineSettings, GenerationRequest, PolicyEngineLost, VllmEngine
+
 from actors.base import Actor
 from actors.curator import recipes_of
 from actors.lookup import PoolLookup
@@ -23,8 +26,6 @@ from envpool.contract import Recipe
 from envpool.curation import AnswerCount
 from envpool.execution import Examiner
 from envpool.sandbox import InfrastructureFault
-from training.policy.chat import Chat
-from training.policy.engine import EngineSettings, GenerationRequest, PolicyEngineLost, VllmEngine
 from training.policy.source import resolve_model
 from training.rollout import Played, Rollout
 from training.trajectory import Sample
@@ -73,7 +74,9 @@ class SolverActor(Actor):
         examples out. Idempotent."""
         await self.ready()
         chat = Chat() if plain else self._chat
-        requests = [GenerationRequest(chat.messages(prompt), n, max_tokens, temperature) for prompt in prompts]
+        requests = [
+            GenerationRequest(chat.messages(prompt), n, max_tokens, temperature) for prompt in prompts
+        ]
         groups = await self._generate(requests)
         return [[sample.to_dict() for sample in group] for group in groups]
 
@@ -106,7 +109,10 @@ class SolverActor(Actor):
     async def _sample(self, prompts: Sequence[str], n: int) -> list[list[Sample]]:
         policy = self.config.policy
         return await self._generate(
-            [GenerationRequest(self._chat.messages(p), n, policy.max_tokens, policy.temperature) for p in prompts]
+            [
+                GenerationRequest(self._chat.messages(p), n, policy.max_tokens, policy.temperature)
+                for p in prompts
+            ]
         )
 
     async def _generate(self, requests: list[GenerationRequest]) -> list[list[Sample]]:
@@ -158,13 +164,21 @@ class SolverActor(Actor):
             await self.peers.curator.quarantine(recipe.member, played.broken)
         if played.failures:
             self._infrastructure += played.failures
-            await self.peers.metrics.alarm("infrastructure", f"{recipe.member}: {played.failures} responses without verdict")
+            await self.peers.metrics.alarm(
+                "infrastructure", f"{recipe.member}: {played.failures} responses without verdict"
+            )
         if played.group is None:
             await self.peers.buffer.release(permit, "broken" if played.broken else "no instance")
             return
         await self.peers.buffer.put(permit, played.group.to_dict())
         count = AnswerCount(
-            recipe.member, self.config.policy.name, recipe.level, played.attempts, played.successes, played.parsed, played.failures
+            recipe.member,
+            self.config.policy.name,
+            recipe.level,
+            played.attempts,
+            played.successes,
+            played.parsed,
+            played.failures,
         )
         await self.peers.curator.record([count])
         await self.peers.metrics.samples(played.rows)

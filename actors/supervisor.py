@@ -101,7 +101,9 @@ class SupervisorActor(Actor):
         counts = await self.peers.validator.bootstrap()
         await self.peers.metrics.event("bootstrap", counts)
         if counts["admitted"] == 0:
-            raise RuntimeError("no seed and no brick passed the gates; see `envolve pool ls --status rejected`")
+            raise RuntimeError(
+                "no seed and no brick passed the gates; see `envolve pool ls --status rejected`"
+            )
         await self._enter("baseline" if self.config.evaluation.enabled else "training")
 
     async def _await_training(self) -> None:
@@ -116,7 +118,9 @@ class SupervisorActor(Actor):
         start = time.monotonic()
         result = await self.peers.evaluator.evaluate(label)
         rates = {kind: _mean(answers) for kind, answers in result.items()}
-        await self.peers.metrics.event("evaluation", {"label": label, "sets": rates, "seconds": time.monotonic() - start})
+        await self.peers.metrics.event(
+            "evaluation", {"label": label, "sets": rates, "seconds": time.monotonic() - start}
+        )
 
     async def _enter(self, phase: str) -> None:
         self.waiting_for = ""

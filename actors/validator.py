@@ -8,7 +8,6 @@ for room first. The gates themselves are `envpool.admission`'s.
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 from actors.base import Actor
@@ -16,10 +15,9 @@ from actors.lookup import PoolLookup
 from actors.sandbox import SandboxGroup
 from envpool.admission import Admission, Verdict
 from envpool.bricks import read_bricks
-from envpool.contract import Failed, Instance, Recipe, Scored
-from envpool.execution import Examiner, ProgramFault
+from envpool.contract import Failed, Instance, Scored
+from envpool.execution import Examiner
 from envpool.members import Composite, Member, Origin
-from envpool.sandbox import InfrastructureFault
 from envpool.seeds import read_seeds
 
 KEPT_EVIDENCE_CHARACTERS = 2000
@@ -56,7 +54,9 @@ class ValidatorActor(Actor):
         self._waiting += 1
         try:
             async with self._slots:
-                verdict = await self._admission.judge(source, Origin(origin), parents, name=name, held_out=held_out)
+                verdict = await self._admission.judge(
+                    source, Origin(origin), parents, name=name, held_out=held_out
+                )
                 return await self._conclude(verdict, source, origin)
         finally:
             self._waiting -= 1
@@ -67,7 +67,14 @@ class ValidatorActor(Actor):
         composite = Member.from_dict(member)
         self._judged += 1
         if self.pool_reader.get(composite.id) is not None:
-            await self._reject(composite.id, Origin.COMPOSER.value, "duplicate", "the same operator over the same material", {}, "")
+            await self._reject(
+                composite.id,
+                Origin.COMPOSER.value,
+                "duplicate",
+                "the same operator over the same material",
+                {},
+                "",
+            )
             return False
         return await self.peers.pool.admit(member, "composed", self._step())
 
@@ -114,7 +121,9 @@ class ValidatorActor(Actor):
         self._admitted += admitted
         return {**plain, "admitted": True}
 
-    async def _reject(self, id: str, origin: str, gate: str, reason: str, evidence: dict[str, Any], source: str) -> None:
+    async def _reject(
+        self, id: str, origin: str, gate: str, reason: str, evidence: dict[str, Any], source: str
+    ) -> None:
         await self.peers.pool.reject(id, origin, gate, reason, evidence, source, self._step())
 
     async def _calibrate(self, member: Member, instances: list[Instance]) -> list[bool] | None:

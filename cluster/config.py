@@ -28,7 +28,9 @@ class RunConfig(Section):
     folder: Path = Field(Path("runs"), description="where run folders lie; a local disk, since LMDB is there")
     seed: int = 0
     steps: Count = Field(24, description="learner updates in all")
-    audit: bool = Field(False, description="an audit hook in every actor fails the run if pool source is compiled there")
+    audit: bool = Field(
+        False, description="an audit hook in every actor fails the run if pool source is compiled there"
+    )
 
 
 class PolicyConfig(Section):
@@ -37,7 +39,9 @@ class PolicyConfig(Section):
     dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
     max_model_len: Count = 1024
     max_tokens: Count = Field(32, description="longest response of a solver")
-    temperature: Annotated[float, Field(gt=0)] = Field(1.0, description="paper (EvoEnv); the same in learner and solver")
+    temperature: Annotated[float, Field(gt=0)] = Field(
+        1.0, description="paper (EvoEnv); the same in learner and solver"
+    )
     system: str = Field("", description="system message; empty: none")
     examples: tuple[tuple[str, str], ...] = Field((), description="worked examples: (user, assistant) turns")
 
@@ -62,18 +66,22 @@ class LearnerConfig(Section):
     groups_per_step: Count = 128
     group_size: Annotated[int, Field(ge=2)] = 16
     micro_batch: Count = 8
-    max_staleness: Annotated[int, Field(ge=0)] = Field(1, description="policy versions a group may lag behind")
+    max_staleness: Annotated[int, Field(ge=0)] = Field(
+        1, description="policy versions a group may lag behind"
+    )
     turns: bool = Field(False, description="no new groups while the learner trains; for shared cores")
     checkpoint_every: Count = Field(10, description="updates")
     keep_checkpoints: Count = 2
     generator_advantage: Share = Field(0.3, description="paper (EvoEnv)")
-    autocast: bool = Field(True, description="bfloat16 autocast over float32 parameters")
+    precision: Literal["bf16", "fp32"] = Field("bf16", description="of the passes; parameters stay float32")
 
 
 class SandboxConfig(Section):
     count: Count = 2
     cpu_seconds: Seconds = Field(10.0, description="CPU time of a call")
-    wall_seconds: Seconds = Field(100.0, description="the net; reaching it with little CPU used is no verdict")
+    wall_seconds: Seconds = Field(
+        100.0, description="the net; reaching it with little CPU used is no verdict"
+    )
     memory_mib: Count = 512
     output_kib: Count = 256
     allow_unsafe: bool = False
@@ -116,7 +124,9 @@ class AdmissionConfig(Section):
     calibrate: bool = True
     concurrent: Count = 2
     queue: Count = 16
-    penalty: Annotated[float, Field(le=0)] = Field(0.0, description="reward of a proposal that fails L1 to L4")
+    penalty: Annotated[float, Field(le=0)] = Field(
+        0.0, description="reward of a proposal that fails L1 to L4"
+    )
 
 
 class NoveltyConfig(Section):

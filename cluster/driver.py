@@ -42,7 +42,11 @@ class Interrupted(RuntimeError):
 def cluster_of(config: Config) -> Iterator[None]:
     """Join the Ray cluster that RAY_ADDRESS names (a submitted job has it), else start a local one for this run."""
     address = os.environ.get("RAY_ADDRESS")
-    settings: dict[str, Any] = {"namespace": config.namespace, "log_to_driver": False, "logging_level": logging.ERROR}
+    settings: dict[str, Any] = {
+        "namespace": config.namespace,
+        "log_to_driver": False,
+        "logging_level": logging.ERROR,
+    }
     if not address:
         # Light local cluster: no dashboard, and enough declared CPUs for the learner's ranks on a small machine.
         cpus = max(os.cpu_count() or 1, config.learner.ranks + 1)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.table import Table
+from training.evaluation.paired import PairedGain, paired_gain
 
 from envpool.store import PoolReader
-from training.evaluation.paired import PairedGain, paired_gain
 
 SETS = {"training_families": "training families", "held_out_families": "families set apart whole"}
 
@@ -42,7 +42,9 @@ def _gains(reader: PoolReader) -> list[RenderableType]:
     found = gains(reader)
     if not found:
         return ["no evaluation was asked for"]
-    table = Table("held-out questions", "measure", "n", "before", "after", "gain", "95 % interval", title="Evaluation")
+    table = Table(
+        "held-out questions", "measure", "n", "before", "after", "gain", "95 % interval", title="Evaluation"
+    )
     for kind, measures in found.items():
         for measure, gain in measures.items():
             table.add_row(

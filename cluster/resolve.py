@@ -98,7 +98,9 @@ def _explain(fault: dict[str, Any]) -> str:
     key = ".".join(str(part) for part in fault["loc"])
     if fault["type"] == "extra_forbidden":
         return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, known_keys())}"
-    return f"{key or 'configuration'}: {fault['msg']} (value {fault['input']!r})" if key else str(fault["msg"])
+    return (
+        f"{key or 'configuration'}: {fault['msg']} (value {fault['input']!r})" if key else str(fault["msg"])
+    )
 
 
 def _nearest(word: str, words: Sequence[str]) -> str:

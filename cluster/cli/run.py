@@ -15,14 +15,20 @@ INTERRUPTED_EXIT = 130
 
 
 def run(
-    overrides: Annotated[list[str] | None, typer.Argument(help="section.key=value, as often as you like.")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="section.key=value, as often as you like.")
+    ] = None,
     config: Annotated[str, typer.Option(help=f"A preset ({', '.join(PRESETS)}) or a YAML file.")] = "local",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved configuration and stop.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the resolved configuration and stop.")
+    ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the live view.")] = False,
 ) -> None:
     """Evolve a pool and train on it. The same command with the same run.name resumes; Ctrl-C drains and saves."""
     if sys.platform != "linux":
-        fail(f"Envolve runs on Linux only (this is {sys.platform}): its sandbox is made of Linux system calls")
+        fail(
+            f"Envolve runs on Linux only (this is {sys.platform}): its sandbox is made of Linux system calls"
+        )
     try:
         resolved = resolve(config, overrides or [])
     except ConfigError as error:
@@ -42,7 +48,9 @@ def run(
         with held(resolved) as folder:
             before = phase(folder)
             if before == "done":
-                fail(f"run {resolved.run.name!r} is finished; choose another run.name, or look with `envolve status`")
+                fail(
+                    f"run {resolved.run.name!r} is finished; choose another run.name, or look with `envolve status`"
+                )
             verb = "resuming" if before != "starting" else "starting"
             console.print(f"{verb} run [bold]{resolved.run.name}[/] in {folder}")
             with cluster_of(resolved), LiveView(console, plain=plain or not console.is_terminal) as view:

@@ -33,4 +33,6 @@ def status(
     console.print(render(current))
     age = time.time() - current["at"]
     if age > STALE_SECONDS and current["phase"] != "done":
-        console.print(f"[yellow]written {age:.0f} s ago: the run is not going; the same `envolve run` resumes it")
+        console.print(
+            f"[yellow]written {age:.0f} s ago: the run is not going; the same `envolve run` resumes it"
+        )
