@@ -1,0 +1,80 @@
+"""Chains as data: what the search is asked for, where it stands, and what it finds.
+
+Invariant: the concrete input's trace comes first in a state, and a trace holds one value more than the
+state has steps. Nothing here runs anything.
+"""
+
+from dataclasses import dataclass
+
+from envpool.members import Member
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How far and how wide the search goes (RACES has depth and expansions; the values are ours)."""
+
+    depth: int = 6
+    """Steps of the longest chain."""
+    expansions: int = 4
+    """Extensions tried for a state."""
+    frontier: int = 32
+    """States extended at one depth, chosen at random; the others are chains too, but end there."""
+    draws: int = 4
+    """Inputs that travel together: the concrete one, and others that keep a chain from fitting it alone."""
+    agreeing: int = 3
+    """Draws, the concrete one among them, on which every step must run."""
+    max_literal: int = 80
+    """Characters of a value as a prompt writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Bricks that ran one after the other on a concrete input; a brick by itself is a chain of size 1."""
+
+    members: tuple[str, ...]
+    domain: str
+    codomain: str
+    values: tuple[object, ...]
+    """The concrete input and each step's output, in wire form."""
+
+    @property
+    def size(self) -> int:
+        return len(self.members)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One draw on its way through a chain."""
+
+    values: tuple[object, ...]
+    """In wire form: the input, then each step's output."""
+    keys: tuple[bytes, ...]
+    """Canonical bytes of the same values."""
+
+    def then(self, wire: object, key: bytes) -> "Trace":
+        """The trace one step on."""
+        return Trace((*self.values, wire), (*self.keys, key))
+
+    @property
+    def repeats(self) -> bool:
+        """Whether the last value has been there before: the step, or a loop of steps, did nothing."""
+        return self.keys[-1] in self.keys[:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A node of the search: the bricks so far and the draws that ran through them."""
+
+    path: tuple[Member, ...]
+    traces: tuple[Trace, ...]
+
+    @property
+    def extendable(self) -> bool:
+        """Whether the last step is a function with one right output, as a step inside a chain must be."""
+        return self.path[-1].material.oracle == "equality"
+
+    def chain(self) -> Chain:
+        """The chain that ends here."""
+        first, last = self.path[0].material, self.path[-1].material
+        members = tuple(step.id for step in self.path)
+        return Chain(members, first.domain, last.codomain, self.traces[0].values)

@@ -1,0 +1,119 @@
+"""Extending states of the search by running bricks on their values, online.
+
+Invariant: a state that comes back has run: every step was accepted and gave a legal, short value on the
+concrete input and on enough of the other draws, its last value is new on the concrete input, and it depends
+on the input where the inputs differ. What fails is dropped on the spot; an edge that ended in a kill is
+noted in `killed`. Nothing here chooses what to extend.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+from envpool.composition.chains import SearchSettings, State, Trace
+from envpool.contract import Recipe
+from envpool.execution import VALUE_FAULTS, ProgramFault, checked, sampled
+from envpool.members import Member
+from envpool.sandbox.executor import Executor
+from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
+from envpool.signatures import canonical_bytes, literal
+
+_REFUSED = Fault(FaultKind.ILLEGAL_VALUE, "not accepted")
+
+
+class Extender:
+    """Runs bricks on the values of states: two round trips for each brick, however many states there are."""
+
+    def __init__(self, executor: Executor, settings: SearchSettings) -> None:
+        self._executor = executor
+        self._settings = settings
+        self.killed: set[tuple[str, str]] = set()
+        """Edges (brick, next brick) that ended in a kill."""
+
+    async def begin(self, brick: Member, recipe: Recipe) -> State | None:
+        """The state after the brick on its own inputs: attempts of the recipe, the first the concrete one."""
+        recipes = [replace(recipe, attempt=recipe.attempt + n) for n in range(self._settings.draws)]
+        calls = [Call("sample", (each.key(), each.level)) for each in recipes]
+        results = await self._executor.run(brick.material.source, calls)
+        drawn = [self._drawn(brick, result) for result in results]
+        if drawn[0] is None:
+            return None
+        traces = tuple(trace for trace in drawn if trace is not None)
+        if brick.material.oracle == "feasibility":
+            return State((brick,), traces)
+        (state,) = await self._through(brick, [State((), traces)])
+        return state
+
+    async def extend(self, edges: Sequence[tuple[State, Member]]) -> list[State]:
+        """The states behind the edges that ran, in the order of the edges."""
+        by_brick: dict[str, list[int]] = defaultdict(list)
+        for index, (_, brick) in enumerate(edges):
+            by_brick[brick.id].append(index)
+        groups = list(by_brick.values())
+        runs = (self._through(edges[group[0]][1], [edges[i][0] for i in group]) for group in groups)
+        reached: dict[int, State | None] = {}
+        for group, states in zip(groups, await asyncio.gather(*runs), strict=True):
+            reached.update(zip(group, states, strict=True))
+        return [state for index in range(len(edges)) if (state := reached[index]) is not None]
+
+    async def _through(self, brick: Member, states: Sequence[State]) -> list[State | None]:
+        """Each state extended by the brick, or None."""
+        inputs = [trace.values[-1] for state in states for trace in state.traces]
+        results = iter(await self._solve(brick, inputs))
+        return [self._reached(brick, state, [next(results) for _ in state.traces]) for state in states]
+
+    async def _solve(self, brick: Member, inputs: Sequence[object]) -> list[Result]:
+        """The brick's output for every input; it is not run on what it refuses, for a fault costs a child."""
+        source = brick.material.source
+        results = await self._executor.run(source, [Call("accepts", (x,)) for x in inputs])
+        accepted = [i for i, result in enumerate(results) if result == Value(True)]
+        outputs = [result if isinstance(result, Fault) else _REFUSED for result in results]
+        if accepted:
+            solved = await self._executor.run(source, [Call("solve", (inputs[i],)) for i in accepted])
+            for i, result in zip(accepted, solved, strict=True):
+                outputs[i] = result
+        return outputs
+
+    def _reached(self, brick: Member, state: State, results: Sequence[Result]) -> State | None:
+        if any(isinstance(result, Fault) and result.kind not in VALUE_FAULTS for result in results):
+            self.killed.add((state.path[-1].id if state.path else "", brick.id))
+            return None
+        grown = [self._grown(brick, *pair) for pair in zip(state.traces, results, strict=True)]
+        traces = tuple(trace for trace in grown if trace is not None)
+        if grown[0] is None or grown[0].repeats or len(traces) < self._settings.agreeing or _constant(traces):
+            return None
+        return State((*state.path, brick), traces)
+
+    def _grown(self, brick: Member, trace: Trace, result: Result) -> Trace | None:
+        if isinstance(result, Fault):
+            return None
+        return self._then(trace, brick.id, result.value, brick.material.codomain)
+
+    def _drawn(self, brick: Member, result: Result) -> Trace | None:
+        program = brick.material
+        try:
+            shown, x, planted = sampled(program, result)
+        except ProgramFault:
+            return None
+        if len(shown) > self._settings.max_literal:
+            return None
+        trace = self._then(Trace((), ()), brick.id, x, program.domain)
+        if trace is None or program.oracle != "feasibility":
+            return trace
+        return self._then(trace, brick.id, planted, program.codomain)
+
+    def _then(self, trace: Trace, member: str, wire: object, type_text: str) -> Trace | None:
+        """The trace with one more value, if that is legal and short."""
+        try:
+            value = checked(member, wire, type_text)
+        except ProgramFault:
+            return None
+        if len(literal(value)) > self._settings.max_literal:
+            return None
+        return trace.then(wire, canonical_bytes(value))
+
+
+def _constant(traces: Sequence[Trace]) -> bool:
+    """Whether the last step gave one output for inputs that differ."""
+    return len({trace.keys[-2] for trace in traces}) > 1 and len({trace.keys[-1] for trace in traces}) == 1

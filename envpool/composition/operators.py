@@ -1,0 +1,131 @@
+"""Operators: how executed chains become one prompt with answer slots, and slot scores become one score.
+
+Invariant: everything here is a pure function of the problems given, so the same problems make the same
+prompt byte for byte, and a score lies in [0, 1]. Nothing is executed here: `envpool.execution` runs the
+chains and judges the slots. The texts are short because small models read them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Protocol
+
+from envpool.answers import answer_line
+from envpool.contract import render_prompt
+from envpool.members import Program
+from envpool.signatures import parse_type
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A chain of programs executed on one input."""
+
+    steps: tuple[Program, ...]
+    shown: str
+    """The input as the first program shows it."""
+    values: tuple[object, ...]
+    """In wire form: the input and then each step's output (for a planted input, its solution)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One answer that is asked for."""
+
+    judge: Program
+    input: object
+    """What the judging program was given."""
+    reference: object
+
+
+class Operator(Protocol):
+    """A kind of question over executed chains."""
+
+    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
+        """The id of the program that judges each slot."""
+        ...
+
+    def slots(self, problems: Sequence[Problem]) -> list[Slot]:
+        """The answers asked for, in the order of `judges`."""
+        ...
+
+    def prompt(self, problems: Sequence[Problem]) -> str:
+        """The complete question with its answer line."""
+        ...
+
+    def score(self, scores: Sequence[float]) -> float:
+        """The score of the whole, in [0, 1], from the scores of its slots."""
+        ...
+
+
+class Single:
+    """One program by itself: its rule, its input, its own score."""
+
+    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
+        return [chain[-1] for chain in chains]
+
+    def slots(self, problems: Sequence[Problem]) -> list[Slot]:
+        return [Slot(each.steps[-1], each.values[-2], each.values[-1]) for each in problems]
+
+    def prompt(self, problems: Sequence[Problem]) -> str:
+        (problem,) = problems
+        return render_prompt(problem.steps[0].rule, problem.shown, _answer_line(self.slots(problems)))
+
+    def score(self, scores: Sequence[float]) -> float:
+        return scores[0]
+
+
+class Sequential:
+    """RACES, SEQUENTIAL: one chain, every step's output asked; the longest correct prefix scores k/t."""
+
+    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
+        return list(chains[0])
+
+    def slots(self, problems: Sequence[Problem]) -> list[Slot]:
+        (problem,) = problems
+        return [Slot(*each) for each in zip(problem.steps, problem.values, problem.values[1:], strict=False)]
+
+    def prompt(self, problems: Sequence[Problem]) -> str:
+        (problem,) = problems
+        opening = "Do these steps in order. The result of a step is the input of the next. Give every result."
+        return render_prompt(
+            f"{opening}\n{_numbered(problem.steps)}", problem.shown, _answer_line(self.slots(problems))
+        )
+
+    def score(self, scores: Sequence[float]) -> float:
+        prefix = sum(1 for _ in takewhile(_is_correct, scores))
+        return prefix / len(scores)
+
+
+class Parallel(Single):
+    """RACES, PARALLEL: several independent problems in one prompt; the share of correct answers scores."""
+
+    def prompt(self, problems: Sequence[Problem]) -> str:
+        stated = [f"Problem {n}: {_statement(problem)}" for n, problem in enumerate(problems, 1)]
+        opening = "Solve each problem by itself."
+        return "\n\n".join([opening, *stated, _answer_line(self.slots(problems))])
+
+    def score(self, scores: Sequence[float]) -> float:
+        return sum(map(_is_correct, scores)) / len(scores)
+
+
+SINGLE: Operator = Single()
+OPERATORS: dict[str, Operator] = {"SEQUENTIAL": Sequential(), "PARALLEL": Parallel()}
+
+
+def _is_correct(score: float) -> bool:
+    return score == 1.0
+
+
+def _answer_line(slots: Sequence[Slot]) -> str:
+    return answer_line([parse_type(slot.judge.codomain) for slot in slots])
+
+
+def _numbered(steps: Sequence[Program]) -> str:
+    return "\n".join(f"Step {n}: {step.rule}" for n, step in enumerate(steps, 1))
+
+
+def _statement(problem: Problem) -> str:
+    if len(problem.steps) == 1:
+        return f"{problem.steps[0].rule}\nInput: {problem.shown}"
+    opening = "Do these steps in order. The result of a step is the input of the next. Give the last result."
+    return f"{opening}\n{_numbered(problem.steps)}\nInput: {problem.shown}"

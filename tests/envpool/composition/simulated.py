@@ -1,0 +1,187 @@
+"""A simulated executor: programs are classes of this module, named by their source, run in this process.
+
+For tests of the logic around execution; what the sandbox itself does is tested with the real one.
+"""
+
+import random
+from collections.abc import Sequence
+
+from envpool.contract import Environment, Planted, seeded
+from envpool.members import Member, Origin, Program
+from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, Value
+from envpool.signatures import IllegalValue, check, from_wire, parse_type, to_wire
+
+
+class Double(Environment):
+    rule = "Double the input number."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(2, 9 * 10**level)
+
+    def solve(self, x: int) -> int:
+        return 2 * x
+
+
+class AddOne(Double):
+    rule = "Add one to the input number."
+
+    def solve(self, x: int) -> int:
+        return x + 1
+
+
+class Same(Double):
+    rule = "Give the input number."
+
+    def solve(self, x: int) -> int:
+        return x
+
+
+class Zero(Double):
+    rule = "Give zero."
+
+    def solve(self, x: int) -> int:
+        return 0
+
+
+class Power(Double):
+    rule = "Raise ten to the power of a hundred times the input number."
+
+    def solve(self, x: int) -> int:
+        return 10 ** (100 * x)
+
+
+class WrongType(Double):
+    rule = "Give the input number as text, against what is declared."
+
+    def solve(self, x: int) -> str:
+        return str(x)
+
+
+class Raises(Double):
+    rule = "Divide by nothing."
+
+    def solve(self, x: int) -> int:
+        raise ZeroDivisionError
+
+
+class Hangs(Double):
+    rule = "Never end."
+
+    def solve(self, x: int) -> int:
+        raise TimeoutError
+
+
+class HalfOfEven(Double):
+    rule = "Halve the input number, which is even."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return 2 * rng.randint(2, 9)
+
+    def solve(self, x: int) -> int:
+        return x // 2
+
+    def accepts(self, x: int) -> bool:
+        return x % 2 == 0
+
+
+class Digits(Double):
+    rule = "List the digits of the input number."
+
+    def solve(self, x: int) -> list[int]:
+        return [int(digit) for digit in str(x)]
+
+
+class Total(Environment):
+    rule = "Add up the input list."
+
+    def sample(self, rng: random.Random, level: int) -> list[int]:
+        return [rng.randint(1, 9) for _ in range(2 + level)]
+
+    def solve(self, x: list[int]) -> int:
+        return sum(x)
+
+
+class AnyDivisor(Environment):
+    """A feasibility oracle: any divisor above one scores, an even one only half."""
+
+    rule = "Give a divisor of the input number that is larger than one."
+
+    def sample(self, rng: random.Random, level: int) -> Planted:
+        divisor = rng.choice([3, 5, 7])
+        return Planted(divisor * rng.randint(2, 5), divisor)
+
+    def verify(self, x: int, answer: int) -> float:
+        if answer == 666:
+            raise ZeroDivisionError
+        if answer == 777:
+            return float("nan")
+        correct = answer > 1 and x % answer == 0
+        return (1.0 if answer % 2 else 0.5) if correct else 0.0
+
+
+PROGRAMS: dict[type[Environment], tuple[str, str, str]] = {
+    Double: ("int", "int", "equality"),
+    AddOne: ("int", "int", "equality"),
+    Same: ("int", "int", "equality"),
+    Zero: ("int", "int", "equality"),
+    Power: ("int", "int", "equality"),
+    WrongType: ("int", "int", "equality"),
+    Raises: ("int", "int", "equality"),
+    Hangs: ("int", "int", "equality"),
+    HalfOfEven: ("int", "int", "equality"),
+    Digits: ("int", "list[int]", "equality"),
+    Total: ("list[int]", "int", "equality"),
+    AnyDivisor: ("int", "int", "feasibility"),
+}
+
+
+def member(program: type[Environment]) -> Member:
+    """The program as a member; its source is its name."""
+    domain, codomain, oracle = PROGRAMS[program]
+    return Member(
+        Program(program.__name__, program.__name__, program.rule, domain, codomain, oracle), Origin.BRICK
+    )
+
+
+class SimulatedExecutor:
+    """Runs calls at once; counts round trips and calls. `broken` makes it fail as the machine would."""
+
+    def __init__(self) -> None:
+        self.trips = 0
+        self.solved: list[tuple[str, object]] = []
+        self.broken = False
+
+    async def run(
+        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+    ) -> list[Result]:
+        if self.broken:
+            raise InfrastructureFault("the machine is gone")
+        self.trips += 1
+        program = next(each for each in PROGRAMS if each.__name__ == source)
+        return [self._call(program, call) for call in calls]
+
+    def _call(self, program: type[Environment], call: Call) -> Result:
+        try:
+            return Value(self._value(program(), call))
+        except TimeoutError:
+            return Fault(FaultKind.CPU_LIMIT, "2 s")
+        except ArithmeticError as error:
+            return Fault(FaultKind.CODE_ERROR, repr(error))
+        except IllegalValue as error:
+            return Fault(FaultKind.ILLEGAL_VALUE, str(error))
+
+    def _value(self, program: Environment, call: Call) -> object:
+        if call.method == "sample":
+            key, level = call.args
+            drawn = program.sample(seeded(key), level)
+            planted = drawn.solution if isinstance(drawn, Planted) else None
+            x = drawn.x if isinstance(drawn, Planted) else drawn
+            return {"input": to_wire(x), "planted": to_wire(planted), "shown": program.show(x)}
+        if call.method == "solve":
+            self.solved.append((type(program).__name__, call.args[0]))
+            y = program.solve(from_wire(call.args[0]))
+            check(y, parse_type(PROGRAMS[type(program)][1]))
+            return to_wire(y)
+        if call.method == "accepts":
+            return program.accepts(from_wire(call.args[0]))
+        return program.verify(*(from_wire(arg) for arg in call.args))
