@@ -57,7 +57,7 @@ class Rejection:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StatusRow:
     """What the status row of an id holds, so that indexes move without reading the whole record."""
 
     status: Status
@@ -103,13 +103,13 @@ def unpack_rejection(raw: bytes) -> Rejection:
     return Rejection(identity, Origin(origin), *rest)
 
 
-def pack_standing(standing: Standing) -> bytes:
-    return b"%b\0%b\0%d" % (standing.status.encode(), standing.origin.encode(), standing.held_out)
+def pack_status_row(row: StatusRow) -> bytes:
+    return b"%b\0%b\0%d" % (row.status.encode(), row.origin.encode(), row.held_out)
 
 
-def unpack_standing(raw: bytes) -> Standing:
+def unpack_status_row(raw: bytes) -> StatusRow:
     status, origin, held_out = raw.decode().split("\0")
-    return Standing(Status(status), Origin(origin), held_out == "1")
+    return StatusRow(Status(status), Origin(origin), held_out == "1")
 
 
 def pack_counts(counts: Counts) -> bytes:

@@ -17,7 +17,7 @@ import lmdb
 from envpool.answer_counts import Counts
 from envpool.members import Member, Origin, Status
 from envpool.store import encoding
-from envpool.store.encoding import JournalEntry, Rejection, Standing
+from envpool.store.encoding import JournalEntry, Rejection, StatusRow
 from envpool.store.environment import StoreError, open_for_reading, store_errors
 
 
@@ -25,6 +25,7 @@ class _Pinned(threading.local):
     """The transaction that this thread's reads go through; None: a new one for each read."""
 
     txn: Any = None
+    writes: bool = False
 
 
 class PoolReads:
@@ -70,13 +71,13 @@ class PoolReads:
 
     def status(self, identity: str) -> Status | None:
         """Where the member or the rejected candidate stands; None: never seen."""
-        standing = self.standing(identity)
-        return None if standing is None else standing.status
+        row = self.status_row(identity)
+        return None if row is None else row.status
 
-    def standing(self, identity: str) -> Standing | None:
+    def status_row(self, identity: str) -> StatusRow | None:
         """Status, origin and whether it is held out, without reading the record."""
         raw = self._fetch("status", identity.encode())
-        return None if raw is None else encoding.unpack_standing(raw)
+        return None if raw is None else encoding.unpack_status_row(raw)
 
     def ids(self, status: Status | None = None, origin: Origin | None = None) -> list[str]:
         """Ids by status and origin; without a status, all that were ever admitted."""

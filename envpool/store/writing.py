@@ -17,7 +17,7 @@ from typing import Any, Self
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.members import Composite, Member, Origin, Status
 from envpool.store import encoding
-from envpool.store.encoding import JournalEntry, Rejection, Standing
+from envpool.store.encoding import JournalEntry, Rejection, StatusRow
 from envpool.store.environment import MAP_SIZE, StoreError, open_for_writing, store_errors
 from envpool.store.reading import PoolReads
 
@@ -62,15 +62,17 @@ class PoolWriter(PoolReads):
     def batch(self) -> Iterator[None]:
         """Makes this thread's calls inside it one transaction: durable together, or none of them."""
         if self._pinned.txn is not None:
+            if not self._pinned.writes:
+                raise StoreError("a snapshot is being read in this thread; nothing can be written inside it")
             yield
             return
         with store_errors(self.path):
             with self._begin(write=True) as txn:
-                self._pinned.txn = txn
+                self._pinned.txn, self._pinned.writes = txn, True
                 try:
                     yield
                 finally:
-                    self._pinned.txn = None
+                    self._pinned.txn, self._pinned.writes = None, False
             self._commits += 1
             if self._commits % COMMITS_BETWEEN_READER_CHECKS == 0:
                 self._env.reader_check()
@@ -84,12 +86,12 @@ class PoolWriter(PoolReads):
             raise StoreError("a member is not admitted as rejected; use reject()")
         with self.batch():
             identity = member.id
-            before = self.standing(identity)
+            before = self.status_row(identity)
             if before is not None and before.status is not Status.REJECTED:
                 return False
             lineage = self._checked_lineage(member)
             self._put("members", identity.encode(), encoding.pack_member(member))
-            self._stand(identity, before, Standing(status, member.origin, member.held_out))
+            self._stand(identity, before, StatusRow(status, member.origin, member.held_out))
             domain, codomain = member.material.domain, member.material.codomain
             key = encoding.type_key(domain) + encoding.type_key(codomain) + identity.encode()
             self._put("by_signature", key, b"")
@@ -115,13 +117,13 @@ class PoolWriter(PoolReads):
         if not gate or "\0" in gate + identity:
             raise StoreError(f"a gate has a name, and ids and gates no zero bytes: {gate!r}, {identity!r}")
         with self.batch():
-            before = self.standing(identity)
+            before = self.status_row(identity)
             admitted = before is not None and before.status is not Status.REJECTED
             facts = dict(evidence or {})
             if not admitted:
                 rejection = Rejection(identity, origin, gate, reason, facts, source, step, time.time())
                 self._put("rejections", identity.encode(), encoding.pack_rejection(rejection))
-                self._stand(identity, before, Standing(Status.REJECTED, origin))
+                self._stand(identity, before, StatusRow(Status.REJECTED, origin))
             self._count("funnel", gate, origin)
             frm = before.status if before else ""
             to = before.status if before and admitted else Status.REJECTED
@@ -131,14 +133,14 @@ class PoolWriter(PoolReads):
     def transition(self, identity: str, to: Status, reason: str, step: int = 0) -> bool:
         """Moves a member; False if it is there already. Raises StoreError for a move not in `MOVES`."""
         with self.batch():
-            before = self.standing(identity)
+            before = self.status_row(identity)
             if before is None or before.status is Status.REJECTED:
                 raise StoreError(f"{identity} was never admitted")
             if before.status is to:
                 return False
             if to not in MOVES[before.status]:
                 raise StoreError(f"{identity} cannot go from {before.status} to {to}")
-            self._stand(identity, before, Standing(to, before.origin, before.held_out))
+            self._stand(identity, before, StatusRow(to, before.origin, before.held_out))
             event = {"id": identity, "origin": before.origin, "frm": before.status, "to": to}
             self._write("move", step, **event, reason=reason)
             return True
@@ -179,18 +181,18 @@ class PoolWriter(PoolReads):
         parts = member.material.parts if isinstance(member.material, Composite) else ()
         lineage = tuple(dict.fromkeys((*member.parents, *parts)))
         for name in lineage:
-            standing = self.standing(name)
-            if standing is None or standing.status is Status.REJECTED:
+            row = self.status_row(name)
+            if row is None or row.status is Status.REJECTED:
                 raise StoreError(f"{member.id} names {name}, which was never admitted")
-            if standing.held_out and not member.held_out:
+            if row.held_out and not member.held_out:
                 raise StoreError(f"{member.id} is built on {name}, which is held out")
         return lineage
 
-    def _stand(self, identity: str, before: Standing | None, now: Standing) -> None:
+    def _stand(self, identity: str, before: StatusRow | None, now: StatusRow) -> None:
         if before is not None:
             self._drop("by_status", encoding.joined(before.status, before.origin, identity))
             self._count("status", before.status, change=-1)
-        self._put("status", identity.encode(), encoding.pack_standing(now))
+        self._put("status", identity.encode(), encoding.pack_status_row(now))
         self._put("by_status", encoding.joined(now.status, now.origin, identity), b"")
         self._count("status", now.status)
 

@@ -1,0 +1,18 @@
+"""Which member is trained on next, at which level, and which one rests."""
+
+from envpool.curation.curator import Curator
+from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Wake
+from envpool.curation.settings import CurationSettings
+from envpool.curation.standings import Standing, standings
+
+__all__ = [
+    "CurationError",
+    "CurationSettings",
+    "Curator",
+    "Decision",
+    "Promote",
+    "Rest",
+    "Standing",
+    "Wake",
+    "standings",
+]

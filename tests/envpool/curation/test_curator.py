@@ -1,0 +1,247 @@
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from envpool.answer_counts import AnswerCount, Counts
+from envpool.curation import CurationError, CurationSettings, Curator, Promote, Rest, Standing, Wake
+from envpool.curation.draws import shares
+from envpool.members import Composite, Member, Origin, Program, Status
+
+
+def curator_of(*standings: Standing, **limits: object) -> Curator:
+    curator = Curator(CurationSettings(**limits))
+    curator.load(standings)
+    return curator
+
+
+def seed(name: str, **facts: object) -> Standing:
+    return Standing(name, "seeds", "seed:int -> int", **facts)
+
+
+def brick(name: str, family: str = "brick:int -> int", **facts: object) -> Standing:
+    return Standing(name, "others", family, **facts)
+
+
+def composite(name: str, **facts: object) -> Standing:
+    return Standing(name, "composites", "SEQUENTIAL:2", **facts)
+
+
+def answers(member: str, attempts: int, successes: int, level: int = 0) -> AnswerCount:
+    return AnswerCount(member, "main", level, attempts, successes, attempts, 0)
+
+
+def drawn(curator: Curator, n: int, rng: random.Random | None = None) -> Counter[str]:
+    return Counter(recipe.member for recipe in curator.choose(rng or random.Random(1), n))
+
+
+@given(
+    seeds=st.integers(1, 3),
+    bricks=st.integers(0, 30),
+    composites=st.integers(0, 30),
+    solved=st.lists(st.tuples(st.integers(0, 62), st.integers(0, 8)), max_size=20),
+    batch=st.integers(1, 40),
+    floor=st.sampled_from([0.0, 0.2, 0.5]),
+    share=st.sampled_from([None, 0.0, 0.4]),
+)
+@settings(deadline=None, max_examples=60)
+def test_the_seed_floor_holds_after_every_draw_whatever_the_answers(
+    seeds: int,
+    bricks: int,
+    composites: int,
+    solved: list[tuple[int, int]],
+    batch: int,
+    floor: float,
+    share: float | None,
+) -> None:
+    members = [seed(f"s{i}") for i in range(seeds)]
+    members += [brick(f"b{i}") for i in range(bricks)] + [composite(f"c{i}") for i in range(composites)]
+    curator = curator_of(*members, seed_floor=floor, composite_share=share, rest_draws=50)
+    rng = random.Random(7)
+    total = of_seeds = 0
+    for which, successes in [*solved, (0, 0)]:
+        for recipe in curator.choose(rng, batch):
+            total += 1
+            of_seeds += recipe.member.startswith("s")
+            assert of_seeds >= floor * total - 3
+        curator.record(answers(members[which % len(members)].member, 8, successes))
+
+
+def test_seeds_keep_their_floor_though_nobody_solves_them() -> None:
+    curator = curator_of(seed("s"), *(brick(f"b{i}", counts=Counts(32, 16, 32)) for i in range(50)))
+    for _ in range(20):
+        assert curator.record(answers("s", 8, 0)) == []
+    assert drawn(curator, 1000)["s"] >= 195
+
+
+def test_every_member_is_drawn_again_however_hopeless() -> None:
+    hopeless = [brick(f"b{i}", counts=Counts(60, 0, 60)) for i in range(40)]
+    curator = curator_of(*hopeless, brick("good", family="good", counts=Counts(60, 30, 60)))
+    rng = random.Random(3)
+    for _ in range(3):
+        assert set(drawn(curator, 1000, rng)) == {f"b{i}" for i in range(40)} | {"good"}
+
+
+def test_members_with_variance_of_success_are_favoured_over_solved_and_unsolved_ones() -> None:
+    curator = curator_of(
+        brick("never", family="a", counts=Counts(48, 0, 48)),
+        brick("sometimes", family="b", counts=Counts(48, 20, 48)),
+        brick("always", family="c", counts=Counts(48, 48, 48)),
+        brick("new", family="d"),
+    )
+    weights = curator.weights()
+    assert weights["sometimes"] > weights["new"] > 3 * max(weights["never"], weights["always"])
+    assert sum(weights.values()) == pytest.approx(1)
+
+
+def test_a_new_member_is_tried_according_to_the_success_of_its_family() -> None:
+    tried = [brick(f"b{i}", family="hopeless", counts=Counts(48, 0, 48)) for i in range(10)]
+    curator = curator_of(*tried, brick("kin", family="hopeless"), brick("stranger", family="fresh"))
+    assert curator.weights()["stranger"] > 20 * curator.weights()["kin"]
+
+
+def test_the_composite_share_is_what_was_configured() -> None:
+    members = [seed("s"), brick("b"), composite("c")]
+    assert drawn(curator_of(*members, composite_share=0.4), 1000)["c"] == pytest.approx(400, abs=3)
+    assert drawn(curator_of(*members, composite_share=0.0), 1000)["c"] == 0
+    assert shares({"composites": 3.0}, CurationSettings(composite_share=0.4)) == {"composites": 1.0}
+
+
+def test_a_level_rises_only_when_the_caller_confirms() -> None:
+    curator = curator_of(brick("b"))
+    assert curator.record(answers("b", 8, 8)) == []
+    (promotion,) = curator.record(answers("b", 8, 7))
+    assert isinstance(promotion, Promote) and promotion.level == 1
+    assert curator.level("b") == 0
+    assert curator.record(answers("b", 8, 8)) == [], "asked only once while the answer is open"
+    curator.confirm(promotion)
+    assert curator.choose(random.Random(1), 1)[0].level == 1
+    assert curator.record(answers("b", 64, 64, level=0)) == [], (
+        "answers at the old level say nothing of the new"
+    )
+    with pytest.raises(CurationError):
+        curator.confirm(promotion)
+
+
+def test_success_below_ninety_percent_does_not_ask_for_a_level() -> None:
+    curator = curator_of(brick("b"))
+    assert curator.record(answers("b", 20, 17)) == []
+    assert curator_of(brick("b"), adaptive_levels=False).record(answers("b", 20, 20)) == []
+
+
+def test_a_refused_level_is_the_last_and_the_always_solved_member_rests() -> None:
+    curator = curator_of(brick("b"), brick("other"))
+    (promotion,) = curator.record(answers("b", 16, 16))
+    curator.refuse(promotion)
+    assert curator.level("b") == 0
+    assert curator.record(answers("b", 16, 16)) == []
+    (rest,) = curator.record(answers("b", 32, 32))
+    assert isinstance(rest, Rest) and "too easy" in rest.reason
+    assert set(drawn(curator, 100)) == {"other"}
+
+
+def test_a_never_solved_member_rests_and_wakes_later_for_longer_rests_each_time() -> None:
+    curator = curator_of(brick("b"), brick("other"), rest_draws=10)
+    lengths = []
+    for _ in range(3):
+        (rest,) = [each for _ in range(8) for each in curator.record(answers("b", 8, 0))]
+        assert isinstance(rest, Rest) and "too hard" in rest.reason
+        assert curator.resting() == ["b"]
+        length = 0
+        while not (decisions := curator.record(answers("other", 2, 1))):
+            assert set(drawn(curator, 1)) == {"other"}
+            length += 1
+        assert decisions == [Wake("b", "rested long enough")]
+        lengths.append(length)
+    assert lengths == [10, 20, 40]
+
+
+def test_when_everything_rests_everything_wakes_rather_than_nothing_being_drawn() -> None:
+    curator = curator_of(brick("a"), brick("b"))
+    for name in "ab":
+        assert curator.record(answers(name, 64, 0))
+    assert set(drawn(curator, 100)) == {"a", "b"}
+    assert {each.member for each in curator.record(answers("a", 1, 0))} == {"a", "b"}
+
+
+def test_held_out_and_retired_members_are_never_drawn_and_an_empty_curator_says_so() -> None:
+    curator = curator_of(seed("h", held_out=True), brick("r", status=Status.RETIRED), brick("q"))
+    assert set(drawn(curator, 50)) == {"q"}
+    curator.remove("q")
+    assert curator.record(answers("q", 8, 8)) == []
+    with pytest.raises(CurationError, match="no member"):
+        curator.choose(random.Random(1), 1)
+
+
+def test_no_seed_is_given_twice_even_across_a_resume() -> None:
+    members = [seed("s"), brick("b"), composite("c")]
+    first = curator_of(*members)
+    given_before = first.choose(random.Random(1), 50)
+    second = curator_of(*members)
+    second.load_state_dict(first.state_dict())
+    recipes = given_before + second.choose(random.Random(1), 50)
+    assert len({recipe.seed for recipe in recipes}) == 100
+
+
+@given(steps=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 8), st.integers(1, 5)), max_size=40))
+@settings(deadline=None, max_examples=60)
+def test_a_restored_curator_goes_on_as_the_first_would_have(steps: list[tuple[int, int, int]]) -> None:
+    members = [seed(f"s{i}") for i in range(3)] + [brick(f"b{i}", family=f"f{i % 2}") for i in range(9)]
+    first = curator_of(*members, rest_answers=16, rest_draws=20)
+    rng = random.Random(5)
+    for which, successes, n in steps:
+        first.choose(rng, n)
+        for decision in first.record(answers(members[which].member, 8, successes)):
+            if isinstance(decision, Promote):
+                first.refuse(decision)
+    resting = set(first.resting())
+    second = Curator(first.settings)
+    second.load(
+        Standing(each.member, each.group, each.family, status=Status.RESTING)
+        if each.member in resting
+        else each
+        for each in members
+    )
+    second.load_state_dict(first.state_dict())
+    assert second.state_dict() == first.state_dict()
+    assert second.choose(random.Random(9), 60) == first.choose(random.Random(9), 60)
+    assert second.weights() == first.weights()
+
+
+def test_a_foreign_state_is_refused() -> None:
+    curator = curator_of(brick("b"))
+    state = curator.state_dict()
+    for broken in (state | {"version": 99}, state | {"policy": "other"}, state | {"extra": 1}, {}):
+        with pytest.raises(CurationError, match="does not fit"):
+            curator.load_state_dict(broken)
+    with pytest.raises(CurationError, match="given to the curator of"):
+        curator.record(AnswerCount("b", "other", 0, 1, 1, 1))
+
+
+def test_the_pool_is_right_where_it_moved_on_after_the_state_was_kept() -> None:
+    first = curator_of(brick("b"), brick("gone"))
+    first.record(answers("b", 15, 15))
+    second = curator_of(brick("b", level=1), brick("new"))
+    second.load_state_dict(first.state_dict())
+    assert second.level("b") == 1
+    assert second.record(answers("b", 8, 8, level=1)) == [], "answers at level 0 do not count for level 1"
+    assert set(drawn(second, 50)) == {"b", "new"}
+
+
+def test_families_are_told_apart_by_origin_types_operator_and_size() -> None:
+    double = Program("a", "Double", "Double it.", "int", "int")
+    chain = Composite("SEQUENTIAL", (("pa", "pb"),), "int", "int")
+    assert Standing.of(Member(double, Origin.SEED)).group == "seeds"
+    assert Standing.of(Member(double, Origin.GRAMMAR)).family == "grammar:int -> int"
+    assert Standing.of(Member(double, Origin.GRAMMAR, family="mine")).family == "mine"
+    assert Standing.of(Member(chain, Origin.COMPOSER)).family == "SEQUENTIAL:2"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"seed_floor": 1.2}, {"seed_floor": 0.7, "composite_share": 0.5}, {"window": 8}]
+)
+def test_settings_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="curation"):
+        CurationSettings(**wrong)
