@@ -1,0 +1,178 @@
+"""The trusted hold on one child: its pipes, its deadlines, and what its end means.
+
+Invariant: whatever a verdict rests on (CPU, wall, bytes, exit) is measured here, outside the child. `Ended` is the
+program's doing, `Lost` the machine's.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import time
+
+from envpool.sandbox.inside.frames import CONFINED, HEADER
+from envpool.sandbox.results import Fault, FaultKind, SandboxLimits
+from envpool.sandbox.server import ForkServer, Lost, cpu_net
+
+_STALL_SHARE = 0.2  # of the CPU budget: below it, a child at its wall limit was not given time
+_MIN_WAIT = 0.005  # seconds between two looks at a CPU clock
+_CHUNK = 1 << 16
+
+
+class Ended(Exception):
+    """A child that must go, with the fault it earned."""
+
+    def __init__(self, kind: FaultKind, detail: str) -> None:
+        super().__init__(detail)
+        self.fault = Fault(kind, detail)
+
+
+class Child:
+    """One confined child. Raises Lost where it cannot be forked."""
+
+    def __init__(self, server: ForkServer, limits: SandboxLimits) -> None:
+        self.calls = 0
+        self._server = server
+        self._limits = limits
+        birth = server.fork()
+        self.pid = birth.pid
+        self._job: int | None = birth.job
+        self._request_fd, self._reply_fd = birth.request_fd, birth.reply_fd
+        self._confined = False
+        self._untold = b""
+        self._clock = (~birth.pid << 3) | 2  # the kernel's id for the CPU clock of a process
+        for descriptor in (birth.request_fd, birth.reply_fd):
+            os.set_blocking(descriptor, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(birth.reply_fd, select.POLLIN)
+        self._writable.register(birth.request_fd, select.POLLOUT)
+
+    def tell(self, request: bytes) -> None:
+        """Sends framed bytes that need no reply. They share the deadline of the next exchange."""
+        self._untold = request
+
+    def exchange(self, request: bytes) -> bytes:
+        """Sends framed bytes and returns the body of the one reply. Raises Ended or Lost."""
+        self.calls += 1
+        deadline = _Deadline(self, self._limits)
+        self._write(self._untold + request, deadline)
+        self._untold = b""
+        cap = (self._limits.output_kib << 10) + 2 * HEADER
+        received = bytearray()
+        while len(received) < HEADER or len(received) < HEADER + int.from_bytes(received[:HEADER], "big"):
+            received += self._read(deadline)
+            if not self._confined:
+                self._confined = received[:1] == CONFINED
+                del received[:1]
+            if (
+                max(len(received), int.from_bytes(received[:HEADER], "big") if len(received) >= HEADER else 0)
+                > cap
+            ):
+                raise Ended(FaultKind.OUTPUT_LIMIT, f"more than {self._limits.output_kib} KiB")
+        if len(received) > HEADER + int.from_bytes(received[:HEADER], "big"):
+            raise Ended(FaultKind.PROTOCOL_ERROR, "bytes after its reply")
+        return bytes(received[HEADER:])
+
+    def expect_silence(self) -> None:
+        """Raises Ended where a child that was not asked wrote or died, Lost where it was killed."""
+        if self._confined and self.speaks():
+            if os.read(self._reply_fd, 1):
+                raise Ended(FaultKind.PROTOCOL_ERROR, "it wrote without being asked")
+            raise self._death()
+
+    def speaks(self) -> bool:
+        return bool(self._readable.poll(0))
+
+    def cpu(self) -> float:
+        """CPU seconds so far. Raises Lost."""
+        try:
+            return time.clock_gettime(self._clock)
+        except OSError as error:
+            raise Lost(f"a child has no clock: {error}") from None
+
+    def sleeps(self) -> bool:
+        """Whether the child waits of its own accord; a starved or stopped one does not."""
+        with contextlib.suppress(OSError), open(f"/proc/{self.pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].split()[0] == b"S"
+        return False
+
+    def end(self) -> None:
+        """Kills and buries it. Raises Lost."""
+        if self._job is not None:
+            job = self._job
+            self.abandon()
+            self._burial = self._server.bury(job)
+
+    def abandon(self) -> None:
+        """Lets go of the pipes of a child whose zygote is going."""
+        if self._job is not None:
+            self._job = None
+            os.close(self._request_fd)
+            os.close(self._reply_fd)
+
+    def _write(self, data: bytes, deadline: "_Deadline") -> None:
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[os.write(self._request_fd, rest) :]
+            except BlockingIOError:
+                deadline.wait(self._writable, may_sleep=True)
+            except BrokenPipeError:
+                raise self._death() from None
+
+    def _read(self, deadline: "_Deadline") -> bytes:
+        deadline.wait(self._readable, may_sleep=False)
+        data = os.read(self._reply_fd, _CHUNK)
+        if not data:
+            raise self._death()
+        return data
+
+    def _death(self) -> Exception:
+        """What the end of a child means, once its pipe has closed."""
+        self.end()
+        if not self._confined:
+            return Lost("a child could not be confined")
+        status = self._burial.status
+        if os.WIFEXITED(status):
+            return Ended(FaultKind.CRASH, f"it ended its process with status {os.WEXITSTATUS(status)}")
+        number = os.WTERMSIG(status)
+        if number == signal.SIGSYS:
+            return Ended(FaultKind.POLICY_KILL, "a forbidden system call")
+        if number != signal.SIGKILL:
+            return Ended(FaultKind.CRASH, f"killed by signal {number}")
+        if self._burial.cpu >= cpu_net(self._limits):
+            return Ended(FaultKind.CPU_LIMIT, "all its calls together")
+        return Lost("a child was killed from outside")
+
+
+class _Deadline:
+    """Both time limits of one exchange."""
+
+    def __init__(self, child: Child, limits: SandboxLimits) -> None:
+        self._child = child
+        self._limits = limits
+        self._cpu_before = child.cpu()
+        self._wall_end = time.monotonic() + limits.wall_seconds
+
+    def wait(self, poller: select.poll, may_sleep: bool) -> None:
+        """Returns once `poller` has something. Raises Ended or Lost at a limit."""
+        asleep_at: float | None = None
+        patience = self._limits.cpu_seconds
+        while not poller.poll(max(min(patience, self._wall_end - time.monotonic()), _MIN_WAIT) * 1000):
+            used = self._child.cpu() - self._cpu_before
+            patience = self._limits.cpu_seconds - used
+            if patience <= 0:
+                raise Ended(FaultKind.CPU_LIMIT, f"{used:.2f} s of CPU time")
+            asleep = not may_sleep and self._child.sleeps()
+            if asleep and used == asleep_at and not self._child.speaks():
+                raise Ended(FaultKind.CPU_LIMIT, "it waits for what never comes")
+            if time.monotonic() >= self._wall_end:
+                self._out_of_time(used)
+            asleep_at, patience = (used, _MIN_WAIT) if asleep else (None, patience)
+
+    def _out_of_time(self, used: float) -> None:
+        if used < _STALL_SHARE * self._limits.cpu_seconds:
+            raise Lost(f"a child was given {used:.3f} s of CPU time in {self._limits.wall_seconds} s")
+        raise Ended(
+            FaultKind.CPU_LIMIT, f"{self._limits.wall_seconds} s by the clock, {used:.2f} s of CPU time"
+        )

@@ -1,0 +1,91 @@
+"""A program at work: loading its source, and each method of the contract with checked arguments and results.
+
+Invariant: each call gets a fresh object, inputs that went through the wire form and freshly seeded randomness.
+This is quality control; the walls are the kernel's. Results are checked again outside.
+"""
+
+import math
+import random
+import sys
+from types import ModuleType
+from typing import Any
+
+from envpool.contract import Environment, Planted, seeded
+from envpool.sandbox.inside.form import Malformed, parse, read_form
+from envpool.signatures import LIMITS, IllegalValue, ValueType, check, from_wire, to_wire
+
+MODULE = "program"
+
+
+class Program:
+    """One loaded source. Raises what the source raises, or Malformed."""
+
+    def __init__(self, source: str) -> None:
+        tree = parse(source)
+        form = read_form(tree)
+        code = compile(tree, f"<{MODULE}>", "exec", dont_inherit=True)
+        module = ModuleType(MODULE)
+        sys.modules[MODULE] = module  # dataclasses and enum look their module up
+        exec(code, module.__dict__)
+        self._class: type[Environment] = module.__dict__[form.node.name]
+        if not (isinstance(self._class, type) and issubclass(self._class, Environment)):
+            raise Malformed("its class was replaced while it loaded")
+        self._signature = form.signature
+        self._oracle = form.oracle
+
+    def call(self, method: str, args: list[Any]) -> Any:
+        """The wire form of one result. Raises IllegalValue, or whatever the program raises."""
+        handlers = {"sample": self._sample, "solve": self._solve, "verify": self._verify,
+                    "accepts": self._accepts, "show": self._show}  # fmt: skip
+        random.seed(hash(MODULE))  # differs between hash seeds: whoever uses it fails the two-zygote rerun
+        return handlers[method](*args)
+
+    def _sample(self, key: str, level: int) -> dict[str, Any]:
+        drawn = self._class().sample(seeded(key), level)
+        planted = None
+        if type(drawn) is Planted:
+            planted = _outward(drawn.solution, self._signature.codomain)
+            drawn = drawn.x
+        elif self._oracle == "feasibility":
+            raise IllegalValue("a feasibility oracle must sample a Planted")
+        wire = _outward(drawn, self._signature.domain)
+        return {"input": wire, "planted": planted, "shown": self._show(wire)}
+
+    def _solve(self, x: Any) -> Any:
+        return _outward(self._class().solve(self._input(x)), self._signature.codomain)
+
+    def _verify(self, x: Any, answer: Any) -> float:
+        given = _inward(answer, self._signature.codomain)
+        score = self._class().verify(self._input(x), given)
+        if type(score) not in (bool, int, float) or not math.isfinite(score) or not 0 <= score <= 1:
+            raise IllegalValue(f"a score must be a number in [0, 1], not {_brief(score)}")
+        return float(score)
+
+    def _accepts(self, x: Any) -> bool:
+        verdict = self._class().accepts(self._input(x))
+        if type(verdict) is not bool:
+            raise IllegalValue(f"accepts must answer with a bool, not {_brief(verdict)}")
+        return verdict
+
+    def _show(self, x: Any) -> str:
+        shown = self._class().show(self._input(x))
+        check(shown, ValueType("str"), LIMITS)
+        return shown
+
+    def _input(self, wire: Any) -> Any:
+        return _inward(wire, self._signature.domain)
+
+
+def _inward(wire: Any, vtype: ValueType) -> Any:
+    value = from_wire(wire)
+    check(value, vtype)
+    return value
+
+
+def _outward(value: Any, vtype: ValueType) -> Any:
+    check(value, vtype)
+    return to_wire(value)
+
+
+def _brief(value: object) -> str:
+    return f"{value!r:.40}" if type(value) in (bool, int, float, str) else f"a {type(value).__name__}"

@@ -1,0 +1,100 @@
+"""What must not succeed in a child, tried at each start of a zygote before any program is let in.
+
+Invariant: a probe counts as held only with the exact refusal expected of it; silence or another error is a breach.
+"""
+
+import errno
+import mmap
+import os
+import resource
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from envpool.sandbox.inside import frames, kernel
+from envpool.sandbox.inside.child import Cage, confine
+from envpool.sandbox.inside.syscalls import number
+
+_DENIED = (errno.EPERM, errno.EACCES, errno.ENOSYS)
+_AT_FDCWD, _PROT_ALL, _PRIVATE_ANONYMOUS = -100, 7, 0x22
+
+
+class SelfTestFailed(RuntimeError):
+    """A probe got through; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """`attempt` returns an errno, 0 for success; `killed` says whether it must not return at all."""
+
+    name: str
+    attempt: Callable[[], int]
+    killed: bool = False
+
+
+def probes(zygote_pid: int) -> list[Probe]:
+    machine = kernel.machine()
+
+    def raw(name: str, *args: int | bytes | None) -> Callable[[], int]:
+        call = number(name, machine)
+        return lambda: kernel.raw_call(-1 if call is None else call, *args)
+
+    return [
+        Probe("open", raw("openat", _AT_FDCWD, b"/", 0, 0)),
+        Probe("socket", raw("socket", 1, 1, 0)),
+        Probe("memfd", raw("memfd_create", b"x", 0)),
+        Probe("executable memory", raw("mmap", 0, 4096, _PROT_ALL, _PRIVATE_ANONYMOUS, -1, 0)),
+        Probe("sleep", raw("clock_nanosleep", 0, 0, b"\0" * 16, None)),
+        Probe("raise a limit", raw("prlimit64", 0, resource.RLIMIT_CPU, b"\xff" * 16, None)),
+        Probe("fork", raw("clone", signal.SIGCHLD, 0, 0, 0, 0), killed=True),
+        Probe("exec", raw("execve", b"/bin/true", None, None), killed=True),
+        Probe("kill the zygote", raw("kill", zygote_pid, 0), killed=True),
+        Probe("ptrace", raw("ptrace", 0, 0, 0, 0), killed=True),
+        Probe("io_uring", raw("io_uring_setup", 1, None), killed=True),
+        Probe("leave seccomp", raw("prctl", 22, 0, 0, 0, 0), killed=True),
+        Probe("thread", lambda: _errno_of(threading.Thread(target=int).start), killed=True),
+        Probe("memory", _grab_memory),
+    ]
+
+
+def run_self_test(cage: Cage) -> None:
+    """Raises SelfTestFailed at the first probe that is not refused as expected."""
+    for probe in probes(os.getpid()):
+        refusal, status = _try(cage, probe)
+        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS
+        if probe.killed != killed or (not killed and refusal not in _DENIED):
+            raise SelfTestFailed(f"{probe.name} (answer {refusal}, status {status})")
+
+
+def _try(cage: Cage, probe: Probe) -> tuple[int, int]:
+    """The errno a confined child reports (-1 for none) and its wait status."""
+    reading, writing = os.pipe()
+    request, unused = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            confine(cage, request, writing)
+            os.write(frames.REPLY_FD, bytes([min(probe.attempt(), 255)]))
+        finally:
+            os._exit(0)
+    for descriptor in (writing, request, unused):
+        os.close(descriptor)
+    answer = os.read(reading, 1)
+    os.close(reading)
+    return (answer[0] if answer else -1), os.waitpid(pid, 0)[1]
+
+
+def _errno_of(action: Callable[[], object]) -> int:
+    try:
+        action()
+    except OSError as error:
+        return error.errno or errno.EIO
+    return 0
+
+
+def _grab_memory() -> int:
+    """More than any limit allows must be refused; EPERM stands for the kernel's ENOMEM."""
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    refused = _errno_of(lambda: mmap.mmap(-1, limit))
+    return errno.EPERM if refused == errno.ENOMEM else refused

@@ -1,0 +1,84 @@
+"""What goes into the sandbox and what comes out of it: calls, limits, results, errors.
+
+Invariant: a `Fault` is the program's doing and may count against it; trouble of the machine is never a `Fault`
+but an `InfrastructureFault`. Plain data; nothing here runs anything.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+METHODS = ("sample", "solve", "verify", "accepts", "show", "inspect")
+ALLOWED_IMPORTS = (
+    "__future__", "abc", "array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime",
+    "decimal", "enum", "envpool", "fractions", "functools", "heapq", "itertools", "math", "numbers", "operator",
+    "random", "re", "statistics", "string", "textwrap", "typing",
+)  # fmt: skip
+
+
+class InfrastructureFault(RuntimeError):
+    """The machine, not the program, failed three times: there is no verdict."""
+
+
+class SandboxUnavailable(RuntimeError):
+    """A layer that may not be missing is missing; the message says which and what would help."""
+
+
+class FaultKind(StrEnum):
+    """How a program failed."""
+
+    CODE_ERROR = "code_error"  # it raised, or it is no well-formed program
+    ILLEGAL_VALUE = "illegal_value"  # a value outside its type or the limits, or a score outside [0, 1]
+    CPU_LIMIT = "cpu_limit"  # CPU time of one call, or waiting without working until the wall limit
+    MEM_LIMIT = "mem_limit"
+    OUTPUT_LIMIT = "output_limit"
+    PROTOCOL_ERROR = "protocol_error"  # it wrote into the harness's channel
+    CRASH = "crash"  # it ended its process, or the process died of a signal
+    POLICY_KILL = "policy_kill"  # it made a system call that ends a child at once
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of one method; arguments in wire form.
+
+    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect().
+    """
+
+    method: str
+    args: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"no such method: {self.method!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What a call returned, re-validated outside the child: wire form, str, bool, float in [0, 1] or dict."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Why a call has no value. `detail` is text of the child: shown, never interpreted."""
+
+    kind: FaultKind
+    detail: str = ""
+
+
+Result = Value | Fault
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """Limits of one call, and how many children are kept. Time limits are a net, set far above normal use."""
+
+    cpu_seconds: float = 2.0  # verdict; measured from outside, per call
+    wall_seconds: float = 20.0  # net for waiting and for stalls of the machine
+    memory_mib: int = 256  # address space above what the zygote has mapped
+    output_kib: int = 256  # one result frame
+    open_children: int = 8  # kept for later calls, least recently used dropped first
+    calls_per_child: int = 256  # then recycled
+    source_kib: int = 64
+    jobs_per_zygote: int = 5_000  # then recycled

@@ -1,0 +1,176 @@
+"""The trusted hold on a zygote: start with a literal environment, control messages, end.
+
+Invariant: only job numbers and descriptors go to the zygote, never a byte of a program. `Lost` says that the
+machine failed, not a program.
+"""
+
+import contextlib
+import json
+import math
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from envpool.sandbox.results import ALLOWED_IMPORTS, SandboxLimits, SandboxUnavailable
+
+_BOOT = (
+    "import sys, json; sys.path.append(sys.argv[1]); from envpool.sandbox.inside.zygote import main; "
+    "main(int(sys.argv[2]), json.loads(sys.argv[3]))"
+)
+_ROOT = str(Path(__file__).resolve().parents[2])
+_START_SECONDS = 60.0
+_CONTROL_SECONDS = 20.0
+_MESSAGE = 4096
+
+
+class Lost(RuntimeError):
+    """Trouble of the machine: zygote gone, fork refused, child stalled or killed from outside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burial:
+    """How a child ended: wait status and CPU seconds."""
+
+    status: int
+    cpu: float
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """A forked child: its job, its pid, and our ends of its pipes."""
+
+    job: int
+    pid: int
+    request_fd: int
+    reply_fd: int
+
+
+def environment(hash_seed: int) -> dict[str, str]:
+    """The literal environment of a zygote; nothing of the owner's passes."""
+    return {
+        "PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC",
+        "PYTHONHASHSEED": str(hash_seed), "PYTHONUTF8": "1", "MALLOC_ARENA_MAX": "1",
+    }  # fmt: skip
+
+
+def cpu_net(limits: SandboxLimits) -> int:
+    """RLIMIT_CPU of a child in whole seconds: more than all its calls together may use."""
+    return math.ceil(limits.cpu_seconds * limits.calls_per_child) + 1
+
+
+class ForkServer:
+    """One started zygote. Raises SandboxUnavailable where a layer is missing or the self-test fails."""
+
+    def __init__(self, limits: SandboxLimits, hash_seed: int) -> None:
+        self._job = 0
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()), _settings(limits)],
+                env=environment(hash_seed), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        try:
+            self.layers = self._greeting()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def jobs(self) -> int:
+        return self._job
+
+    def _greeting(self) -> list[str]:
+        self._control.settimeout(_START_SECONDS)
+        try:
+            message = json.loads(self._control.recv(_MESSAGE) or b"{}")
+        except (TimeoutError, ConnectionError):
+            message = {}
+        self._control.settimeout(_CONTROL_SECONDS)
+        if "ready" in message:
+            return message["ready"]
+        self._process.kill()
+        said = (self._process.stderr.read() if self._process.stderr else b"")[-2000:].decode(errors="replace")
+        raise SandboxUnavailable(
+            f"the sandbox refuses to start: {message.get('refused', 'its zygote died or hung')}. It needs Linux on "
+            "x86_64 or aarch64, Python 3.11 or later, seccomp and no_new_privs. A container's default profile is "
+            f"enough; one that forbids prctl(PR_SET_SECCOMP) is not. {said}".strip()
+        )
+
+    def fork(self) -> Birth:
+        """A new child, confined before it reads. Raises Lost."""
+        self._job += 1
+        job = self._job
+        theirs_in, ours_out = os.pipe()
+        ours_in, theirs_out = os.pipe()
+        try:
+            with _or_lost():
+                socket.send_fds(self._control, [_message("fork", job)], [theirs_in, theirs_out])
+            answer = self._answer(job)
+            if "pid" not in answer:
+                raise Lost(f"fork failed: {answer.get('error')}")
+        except BaseException:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        return Birth(job, answer["pid"], ours_out, ours_in)
+
+    def bury(self, job: int) -> Burial:
+        """Kills the child of a job, if it lives, and says how it ended. Raises Lost."""
+        with _or_lost():
+            self._control.send(_message("end", job))
+        answer = self._answer(job)
+        return Burial(answer["status"], answer["cpu"])
+
+    def _answer(self, job: int) -> dict[str, Any]:
+        with _or_lost():
+            while message := self._control.recv(_MESSAGE):
+                answer = json.loads(message)
+                if answer["job"] == job:
+                    return answer
+        raise Lost("the zygote is gone")
+
+    def close(self) -> None:
+        """Ends the zygote and with it every child. May be called again."""
+        self._control.close()
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # its children follow by their parent-death signal
+            self._process.wait()
+        if self._process.stderr:
+            self._process.stderr.close()
+
+
+def _settings(limits: SandboxLimits) -> str:
+    return json.dumps({
+        "imports": [name for name in ALLOWED_IMPORTS if name != "envpool"] + ["envpool"],
+        "allowed": ALLOWED_IMPORTS,
+        "memory_mib": limits.memory_mib,
+        "output_bytes": limits.output_kib << 10,
+        "cpu_seconds": cpu_net(limits),
+    })  # fmt: skip
+
+
+def _message(do: str, job: int) -> bytes:
+    return json.dumps({"do": do, "job": job}).encode()
+
+
+@contextlib.contextmanager
+def _or_lost() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise Lost(f"the zygote does not answer: {error}") from None

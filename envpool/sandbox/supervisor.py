@@ -1,0 +1,138 @@
+"""The sandbox as others use it: sources and calls in, typed results out.
+
+Invariant: every result is either re-validated data or a `Fault` the program earned; trouble of the machine is tried
+again on a new zygote twice and then raised. Thread-confined: one thread at a time.
+It never parses, compiles or runs a source.
+"""
+
+import logging
+import secrets
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from envpool.sandbox import wire
+from envpool.sandbox.child import Child, Ended
+from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, SandboxLimits
+from envpool.sandbox.server import ForkServer, Lost
+
+log = logging.getLogger(__name__)
+
+_ATTEMPTS = 3
+_Key = tuple[str, bool]  # source, and whether the child serves one job only
+
+
+class Sandbox:
+    """One zygote and its children. Raises SandboxUnavailable where a layer that may not be missing is."""
+
+    def __init__(self, limits: SandboxLimits | None = None, *, hash_seed: int = 1) -> None:
+        self._limits = limits or SandboxLimits()
+        self._hash_seed = hash_seed
+        self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
+        self._counts: Counter[str] = Counter()
+        self._server: ForkServer | None = None
+        self._layers = list(self._started().layers)
+        log.info("sandbox ready: %s", ", ".join(self._layers))
+
+    def run(self, source: str, calls: Sequence[Call], *, fresh: bool = False) -> list[Result]:
+        """One result a call, in order. `fresh` gives the job a fork of its own. Raises InfrastructureFault."""
+        if len(source) > self._limits.source_kib << 10:
+            return [
+                Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
+            ] * len(calls)
+        key = (source, fresh)
+        try:
+            return [self._persistently(key, call) for call in calls]
+        finally:
+            if fresh:
+                self._forget(key)
+
+    def layers(self) -> list[str]:
+        """The layers that hold, as the zygote reported them after its self-test."""
+        return list(self._layers)
+
+    def metrics(self) -> dict[str, int]:
+        """Counts since the start: calls, forks, restarts, faults by kind; and the children open now."""
+        return {**self._counts, "open_children": len(self._children)}
+
+    def close(self) -> None:
+        """Ends the zygote and every child. A later run starts a new one."""
+        for child in self._children.values():
+            child.abandon()
+        self._children.clear()
+        if self._server:
+            self._server.close()
+            self._server = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _persistently(self, key: _Key, call: Call) -> Result:
+        """The result of a call; what the machine spoils is tried again from a new zygote."""
+        trouble = ""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._attempt(key, call)
+            except Lost as error:
+                trouble = str(error)
+                log.warning("sandbox: %s; starting a new zygote", trouble)
+                self._counts["restarts"] += 1
+                self.close()
+        self._counts["infrastructure_faults"] += 1
+        raise InfrastructureFault(f"{call.method} failed {_ATTEMPTS} times, last: {trouble}")
+
+    def _attempt(self, key: _Key, call: Call) -> Result:
+        """Raises Lost."""
+        identity = secrets.randbits(63)
+        try:
+            request = wire.request(identity, call.method, call.args)
+        except wire.Malformed as error:
+            return Fault(FaultKind.ILLEGAL_VALUE, str(error))
+        child = self._child(key)
+        try:
+            child.expect_silence()
+            result = wire.read_reply(child.exchange(request), identity, call.method)
+        except Ended as error:
+            result = error.fault
+        except wire.Malformed as error:
+            result = Fault(FaultKind.PROTOCOL_ERROR, str(error))
+        self._counts["calls"] += 1
+        if isinstance(result, Fault):
+            self._counts[result.kind] += 1
+        if isinstance(result, Fault) or child.calls >= self._limits.calls_per_child:
+            self._forget(key)
+        return result
+
+    def _child(self, key: _Key) -> Child:
+        """The open child of a source, or a new one. Raises Lost."""
+        if key in self._children:
+            self._children.move_to_end(key)
+            return self._children[key]
+        server = self._started()
+        while len(self._children) >= self._limits.open_children:
+            self._forget(next(iter(self._children)))
+        child = self._children[key] = Child(server, self._limits)
+        self._counts["forks"] += 1
+        child.tell(wire.request(0, "source", (key[0],)))
+        return child
+
+    def _started(self) -> ForkServer:
+        if self._server and self._server.jobs >= self._limits.jobs_per_zygote:
+            self.close()
+        if self._server is None:
+            try:
+                self._server = ForkServer(self._limits, self._hash_seed)
+            except OSError as error:
+                raise Lost(f"no zygote can be started: {error}") from None
+        return self._server
+
+    def _forget(self, key: _Key) -> None:
+        """Raises Lost."""
+        if key in self._children:
+            self._children.pop(key).end()
