@@ -1,0 +1,98 @@
+from collections import Counter
+
+import pytest
+
+from envpool.composition.chains import SearchSettings
+from envpool.composition.composer import Composer, ComposerSettings
+from envpool.contract import Recipe
+from envpool.execution import Examiner
+from envpool.members import Member, Origin
+from envpool.signatures import parse_type
+from tests.envpool.composition.simulated import (
+    AddOne,
+    AnyDivisor,
+    Digits,
+    Double,
+    HalfOfEven,
+    Hangs,
+    Raises,
+    Same,
+    SimulatedExecutor,
+    Total,
+    member,
+)
+
+BRICKS = [member(each) for each in (AddOne, AnyDivisor, Digits, Double, HalfOfEven, Hangs, Raises, Same, Total)]
+SETTINGS = ComposerSettings(max_size=3, level=1, search=SearchSettings(agreeing=2))
+
+
+def composer(settings: ComposerSettings = SETTINGS, **options: object) -> Composer:
+    return Composer(SimulatedExecutor(), BRICKS, settings, **options)
+
+
+async def test_proposals_are_distinct_members_with_their_lineage() -> None:
+    made = await composer().propose(12)
+    assert len({each.id for each in made}) == len(made) == 12
+    for each in made:
+        assert each.origin is Origin.COMPOSER
+        assert each.parents == each.material.parts
+        assert each.family == f"{each.material.operator}-{each.material.size}"
+        assert 2 <= each.material.size <= 3
+        assert parse_type(each.material.domain) and parse_type(each.material.codomain)
+    assert {each.material.operator for each in made} == {"SEQUENTIAL", "PARALLEL"}
+
+
+async def test_every_proposal_can_be_built() -> None:
+    made = await composer().propose(12)
+    pool = {each.id: each for each in [*BRICKS, *made]}
+    examiner = Examiner(SimulatedExecutor(), pool.__getitem__)
+    for each in made:
+        instance = await examiner.build(Recipe(each.id, 5, 1))
+        assert len(instance.references) >= 2
+
+
+async def test_a_parallel_composite_has_several_problems_and_no_program_twice() -> None:
+    made = await composer(ComposerSettings(("PARALLEL",), 2, 4, 1, SETTINGS.search)).propose(12)
+    for each in made:
+        assert len(each.material.chains) >= 2
+        assert len(each.material.parts) == each.material.size
+    assert any(len(chain) == 2 for each in made for chain in each.material.chains)
+    assert any(member(AnyDivisor).id in each.parents for each in made)
+
+
+async def test_the_same_seed_proposes_the_same_and_goes_on_with_others() -> None:
+    first, second = composer(seed=3), composer(seed=3)
+    assert await first.propose(5) == await second.propose(5)
+    later = await first.propose(5)
+    assert later == await second.propose(5)
+    assert await composer(seed=4).propose(5) != await composer(seed=3).propose(5)
+
+
+async def test_what_is_known_is_not_proposed_again() -> None:
+    taken = {each.id for each in await composer(seed=3).propose(5)}
+    again = await composer(seed=3, known=taken.__contains__).propose(5)
+    assert again and taken.isdisjoint(each.id for each in again)
+
+
+async def test_sizes_and_operators_are_chosen_by_the_caller() -> None:
+    made = await composer(ComposerSettings(("SEQUENTIAL",), level=1, search=SETTINGS.search)).propose(5, [3])
+    assert {each.family for each in made} == {"SEQUENTIAL-3"}
+
+
+async def test_quotas_keep_the_use_of_bricks_even() -> None:
+    made = await composer().propose(8)
+    used = Counter(part for each in made for part in each.parents)
+    assert max(used.values()) <= 2 * 2 * 8 * 3 / len(BRICKS)
+
+
+@pytest.mark.parametrize("bricks", [[], [member(Same)], [member(Double)]])
+async def test_bricks_that_give_nothing_end_in_fewer_proposals(bricks: list[Member]) -> None:
+    assert await Composer(SimulatedExecutor(), bricks, SETTINGS).propose(3) == []
+
+
+async def test_new_bricks_are_composed_at_once() -> None:
+    growing = Composer(SimulatedExecutor(), [member(Double), member(AddOne)], SETTINGS)
+    await growing.propose(2)
+    growing.use([member(Double), member(AddOne), member(Digits), member(Total)])
+    made = await growing.propose(6)
+    assert any(member(Total).id in each.parents for each in made)

@@ -1,0 +1,116 @@
+"""Composition over shipped bricks and the real sandbox."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from envpool.answers import write
+from envpool.composition.composer import Composer
+from envpool.contract import Recipe, Scored
+from envpool.execution import Examiner, ProgramFault
+from envpool.members import Composite, Member, Origin
+from envpool.sandbox import FaultKind, LocalExecutor
+from envpool.seeds import read_seeds
+from envpool.signatures import from_wire, parse_type
+from tests.envpool.composition.bricks import inspected, shipped_bricks
+
+REPLICAS = (0, 1)  # two sandboxes with different hash seeds
+
+WANDERING = """
+import random
+
+from envpool import Environment
+
+
+class Wandering(Environment):
+    rule = "Give the distinct letters of the input text in the order of the first, or so."
+
+    def sample(self, rng: random.Random, level: int) -> str:
+        return "quick brown foxes"
+
+    def solve(self, x: str) -> str:
+        return "".join(set(x))
+"""
+
+ENDLESS = """
+import random
+
+from envpool import Environment
+
+
+class Endless(Environment):
+    rule = "Count up for ever."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(1, 9)
+
+    def solve(self, x: int) -> int:
+        while True:
+            x += 1
+"""
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[LocalExecutor]:
+    executor = LocalExecutor()
+    yield executor
+    executor.close()
+
+
+def examiners(executor: LocalExecutor, members: list[Member]) -> list[Examiner]:
+    pool = {each.id: each for each in members}
+    return [Examiner(executor, pool.__getitem__, replica=replica) for replica in REPLICAS]
+
+
+async def test_proposals_over_shipped_bricks_are_the_same_whatever_the_hash_seed(
+    executor: LocalExecutor,
+) -> None:
+    bricks = await shipped_bricks(executor)
+    made = await Composer(executor, bricks, seed=1).propose(16)
+    assert len({each.id for each in made}) == 16
+    here, there = examiners(executor, [*bricks, *made])
+    for each in made:
+        for level in (0, 1):
+            instance = await here.build(Recipe(each.id, 11, level))
+            assert await there.build(Recipe(each.id, 11, level)) == instance
+            assert await here.build(instance.recipe) == instance
+            types = [parse_type(text) for text in instance.answer_types]
+            text = write([from_wire(reference) for reference in instance.references], types)
+            assert await there.score(instance, text) == Scored(1.0)
+            assert len(instance.prompt) < 1500
+
+
+async def test_seed_programs_are_built_and_scored_the_same_whatever_the_hash_seed(
+    executor: LocalExecutor,
+) -> None:
+    seeds = [await inspected(executor, source, Origin.SEED) for _, source in read_seeds()]
+    here, there = examiners(executor, seeds)
+    for seed in seeds:
+        for level in range(3):
+            instance = await here.build(Recipe(seed.id, 3, level))
+            assert await there.build(Recipe(seed.id, 3, level)) == instance
+            text = write([from_wire(instance.references[0])], [parse_type(seed.material.codomain)])
+            outcomes = await there.score_all(instance, [text, "<answer></answer>", "nothing"])
+            assert outcomes[0] == Scored(1.0)
+            assert not any(isinstance(outcome, Scored) and outcome.success for outcome in outcomes[1:])
+
+
+async def test_a_program_that_depends_on_the_hash_seed_is_seen_by_two_replicas(
+    executor: LocalExecutor,
+) -> None:
+    wandering = await inspected(executor, WANDERING)
+    here, there = examiners(executor, [wandering])
+    recipe = Recipe(wandering.id, 1, 0)
+    assert (await here.build(recipe)).references != (await there.build(recipe)).references
+
+
+async def test_a_program_that_does_not_end_is_a_fault_and_not_a_wait(executor: LocalExecutor) -> None:
+    endless = await inspected(executor, ENDLESS)
+    (brick,) = await shipped_bricks(executor, ["numbers/add_one"])
+    chain = Composite("SEQUENTIAL", ((brick.id, endless.id),), "int", "int")
+    composite = Member(chain, Origin.COMPOSER)
+    examiner, _ = examiners(executor, [endless, brick, composite])
+    for blamed in (endless, composite):
+        with pytest.raises(ProgramFault) as caught:
+            await examiner.build(Recipe(blamed.id, 1, 0))
+        assert (caught.value.member, caught.value.fault.kind) == (blamed.id, FaultKind.CPU_LIMIT)
