@@ -149,7 +149,9 @@ def _rule(node: ast.ClassDef) -> str:
     if len(values) != 1 or not isinstance(values[0], ast.Constant) or type(values[0].value) is not str:
         raise Malformed("rule must be set once, to a constant string")
     rule = values[0].value.strip()
-    if not 0 < len(rule) <= MAX_RULE or (not rule.isprintable() and not rule.replace("\n", " ").isprintable()):
+    if not 0 < len(rule) <= MAX_RULE or (
+        not rule.isprintable() and not rule.replace("\n", " ").isprintable()
+    ):
         raise Malformed(f"rule must be printable text of 1 to {MAX_RULE} characters")
     return rule
 

@@ -35,10 +35,19 @@ class Program:
 
     def call(self, method: str, args: list[Any]) -> Any:
         """The wire form of one result. Raises IllegalValue, or whatever the program raises."""
-        handlers = {"sample": self._sample, "solve": self._solve, "verify": self._verify,
-                    "accepts": self._accepts, "show": self._show}  # fmt: skip
         random.seed(hash(MODULE))  # differs between hash seeds: whoever uses it fails the two-zygote rerun
-        return handlers[method](*args)
+        match method, args:
+            case "sample", [str(key), int(level)]:
+                return self._sample(key, level)
+            case "solve", [x]:
+                return _outward(self._class().solve(self._input(x)), self._signature.codomain)
+            case "verify", [x, answer]:
+                return self._verify(x, answer)
+            case "accepts", [x]:
+                return self._accepts(x)
+            case "show", [x]:
+                return self._show(x)
+        raise IllegalValue(f"{method} does not take these {len(args)} argument(s)")
 
     def _sample(self, key: str, level: int) -> dict[str, Any]:
         drawn = self._class().sample(seeded(key), level)
@@ -50,9 +59,6 @@ class Program:
             raise IllegalValue("a feasibility oracle must sample a Planted")
         wire = _outward(drawn, self._signature.domain)
         return {"input": wire, "planted": planted, "shown": self._show(wire)}
-
-    def _solve(self, x: Any) -> Any:
-        return _outward(self._class().solve(self._input(x)), self._signature.codomain)
 
     def _verify(self, x: Any, answer: Any) -> float:
         given = _inward(answer, self._signature.codomain)

@@ -9,22 +9,29 @@ from collections.abc import Iterator
 
 from envpool.sandbox.inside.form import dotted, imported
 
-_REFUSED_CALLS = frozenset(
-    ["eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "globals", "locals", "vars", "id", "hash", "print", "exit", "quit", "memoryview"]
-)
+# fmt: off
+_REFUSED_CALLS = frozenset((
+    "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "globals", "locals", "vars", "id", "hash",
+    "exit", "quit",
+))
 _CLOCKS = (
-    "datetime.datetime.now",
-    "datetime.datetime.today",
-    "datetime.datetime.utcnow",
-    "datetime.date.today",
+    "datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow", "datetime.date.today",
 )
-_RANDOM_CLASSES = ("random.Random",)
-_ALLOWED_DUNDERS = frozenset(["__init__", "__name__", "__post_init__", "__version__"])
-_ORDER_SAFE = frozenset(["sorted", "sum", "min", "max", "any", "all", "len", "set", "frozenset", "math.prod", "math.gcd"])
-_ORDER_KEEPING = frozenset(["list", "tuple", "enumerate", "iter", "next", "zip", "map", "filter", "reversed", "collections.deque"])
-_MUTATORS = frozenset(
-    ["append", "extend", "insert", "remove", "pop", "popitem", "clear", "update", "setdefault", "add", "discard", "sort", "reverse", "appendleft"]
-)
+_ALLOWED_DUNDERS = frozenset(("__init__", "__name__", "__post_init__"))
+_HARNESS_ATTRIBUTES = ("gi_", "cr_", "tb_", "f_back", "f_globals", "f_locals", "f_builtins")
+_ORDER_SAFE = frozenset((
+    "sorted", "sum", "min", "max", "any", "all", "len", "set", "frozenset", "math.prod", "math.gcd",
+))
+_ORDER_KEEPING = frozenset((
+    "list", "tuple", "enumerate", "iter", "next", "zip", "map", "filter", "reversed", "collections.deque",
+))
+_ORDER_KEEPING_METHODS = ("join", "choice", "shuffle", "sample")
+_MUTATORS = frozenset((
+    "append", "extend", "insert", "remove", "pop", "popitem", "clear", "update", "setdefault", "add", "discard",
+    "sort", "reverse", "appendleft",
+))
+# fmt: on
+_CONTAINERS = (ast.List, ast.Dict, ast.Set)
 Finding = tuple[int, str]
 
 
@@ -43,17 +50,23 @@ def _calls(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
             yield node.lineno, f"calls {called}()"
         elif called in _CLOCKS:
             yield node.lineno, f"reads the clock through {called}()"
-        elif called.startswith("random.") and called not in _RANDOM_CLASSES:
-            yield node.lineno, f"{called}() is randomness outside rng"
         elif called == "random.Random" and not node.args:
             yield node.lineno, "random.Random() without a seed"
+        elif called.startswith("random.") and called != "random.Random" and _is_imported(node.func, names):
+            yield node.lineno, f"{called}() is randomness outside rng"
+
+
+def _is_imported(node: ast.expr, names: dict[str, str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in names
 
 
 def _names(tree: ast.Module) -> Iterator[Finding]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            private = node.attr.startswith("__") and node.attr.endswith("__")
-            if (private and node.attr not in _ALLOWED_DUNDERS) or node.attr.startswith(("gi_", "cr_", "tb_", "f_back", "f_globals", "f_locals", "f_builtins")):
+            dunder = node.attr.startswith("__") and node.attr.endswith("__")
+            if (dunder and node.attr not in _ALLOWED_DUNDERS) or node.attr.startswith(_HARNESS_ATTRIBUTES):
                 yield node.lineno, f"touches {node.attr}"
         elif isinstance(node, ast.Name) and node.id in ("__builtins__", "__loader__", "__spec__"):
             yield node.lineno, f"touches {node.id}"
@@ -70,33 +83,40 @@ def _set_order(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
     for scope in ast.walk(tree):
         if isinstance(scope, ast.FunctionDef):
             sets = _set_variables(scope)
-            yield from _leaks(scope, names, sets, safe)
+            for node in ast.walk(scope):
+                if node not in safe:
+                    yield from _leak(node, names, sets)
 
 
-def _leaks(scope: ast.AST, names: dict[str, str], sets: set[str], safe: set[ast.AST]) -> Iterator[Finding]:
-    for node in ast.walk(scope):
-        if (
-            isinstance(node, (ast.ListComp, ast.DictComp))
-            or (isinstance(node, ast.GeneratorExp)
-            and node not in safe)
-        ):
-            if node not in safe and any(_is_set(part.iter, sets) for part in node.generators):
-                yield node.lineno, "the order of a set reaches a sequence"
-        elif isinstance(node, ast.Starred) and _is_set(node.value, sets):
-            yield node.lineno, "the order of a set reaches a sequence"
-        elif isinstance(node, ast.Call) and node not in safe:
-            called = dotted(node.func, names)
-            joins = isinstance(node.func, ast.Attribute) and node.func.attr in (
-                "join",
-                "choice",
-                "shuffle",
-                "sample",
-            )
-            if (called in _ORDER_KEEPING or joins) and any(_is_set(part, sets) for part in node.args):
-                yield node.lineno, "the order of a set reaches a sequence"
-            elif isinstance(node.func, ast.Attribute) and node.func.attr == "pop" and not node.args:
-                if _is_set(node.func.value, sets):
-                    yield node.lineno, "pop() of a set takes any element"
+def _leak(node: ast.AST, names: dict[str, str], sets: set[str]) -> Iterator[Finding]:
+    if isinstance(node, (ast.ListComp, ast.DictComp, ast.GeneratorExp)):
+        sources = [part.iter for part in node.generators]
+    elif isinstance(node, ast.Starred):
+        sources = [node.value]
+    elif isinstance(node, ast.For) and _order_matters(node):
+        sources = [node.iter]
+    elif isinstance(node, ast.Call):
+        method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+        if method == "pop" and isinstance(node.func, ast.Attribute) and not node.args:
+            sources = [node.func.value]
+        elif method in _ORDER_KEEPING_METHODS or dotted(node.func, names) in _ORDER_KEEPING:
+            sources = node.args
+        else:
+            return
+    else:
+        return
+    if any(_is_set(source, sets) for source in sources):
+        yield getattr(node, "lineno", 0), "the order of a set becomes visible"
+
+
+def _order_matters(loop: ast.For) -> bool:
+    """Whether a loop builds a sequence or may stop early; counting and adding do neither."""
+    for node in ast.walk(loop):
+        if isinstance(node, (ast.Break, ast.Return, ast.Yield)):
+            return True
+        if isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "insert", "appendleft"):
+            return True
+    return False
 
 
 def _set_variables(scope: ast.AST) -> set[str]:
@@ -118,53 +138,48 @@ def _is_set(node: ast.AST, sets: set[str]) -> bool:
         return node.id in sets
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.BitOr, ast.BitAnd, ast.Sub, ast.BitXor)):
         return _is_set(node.left, sets)
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in ("set", "frozenset")
-    )
+    made = node.func if isinstance(node, ast.Call) else None
+    return isinstance(made, ast.Name) and made.id in ("set", "frozenset")
 
 
 def _shared_state(tree: ast.Module) -> Iterator[Finding]:
     """Containers of the module or a class that a function changes, and mutable defaults."""
+    shared = _shared_containers(tree)
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            yield from _mutations(function, shared)
+            for default in (*function.args.defaults, *function.args.kw_defaults):
+                if isinstance(default, _CONTAINERS):
+                    yield default.lineno, "a mutable default carries state from call to call"
+
+
+def _shared_containers(tree: ast.Module) -> set[str]:
     shared: set[str] = set()
     for owner in ast.walk(tree):
         if isinstance(owner, (ast.Module, ast.ClassDef)):
             for item in owner.body:
-                if isinstance(item, ast.Assign) and isinstance(
-                    item.value, (ast.List, ast.Dict, ast.Set, ast.Call)
-                ):
+                if isinstance(item, ast.Assign) and isinstance(item.value, (*_CONTAINERS, ast.Call)):
                     shared.update(target.id for target in item.targets if isinstance(target, ast.Name))
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
-            local = _local(function)
-            yield from _mutations(function, shared, local)
-            for default in (*function.args.defaults, *function.args.kw_defaults):
-                if isinstance(default, (ast.List, ast.Dict, ast.Set)):
-                    yield default.lineno, "a mutable default carries state from call to call"
+    return shared
 
 
-def _local(function: ast.FunctionDef) -> set[str]:
-    stored = {
-        node.id
-        for node in ast.walk(function)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return stored | {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-
-
-def _mutations(function: ast.FunctionDef, shared: set[str], local: set[str]) -> Iterator[Finding]:
+def _mutations(function: ast.FunctionDef, shared: set[str]) -> Iterator[Finding]:
+    local = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     for node in ast.walk(function):
-        changed: ast.AST | None = None
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in _MUTATORS
-        ):
-            changed = node.func.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-            changed = node.value
-        name = changed.attr if isinstance(changed, ast.Attribute) else getattr(changed, "id", "")
-        own = isinstance(changed, ast.Attribute) or name not in local
-        if name in shared and own:
-            yield node.lineno, f"changes {name}, which outlives the call"
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            local.add(node.id)
+    for node in ast.walk(function):
+        changed = _changed(node)
+        if isinstance(changed, ast.Attribute) and changed.attr in shared:
+            yield changed.lineno, f"changes {changed.attr}, which outlives the call"
+        elif isinstance(changed, ast.Name) and changed.id in shared - local:
+            yield changed.lineno, f"changes {changed.id}, which outlives the call"
+
+
+def _changed(node: ast.AST) -> ast.expr | None:
+    """The container that an expression changes, if it does."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+        return node.func.value
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        return node.value
+    return None

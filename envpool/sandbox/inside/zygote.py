@@ -28,10 +28,10 @@ from envpool.sandbox.inside.selftest import SelfTestFailed, run_self_test
 
 # What the standard library imports only when used, and a closed world could not load any more.
 HIDDEN_IMPORTS = (
-    "_strptime", "locale", "encodings.ascii", "encodings.cp1252", "encodings.idna", "encodings.latin_1",
-    "encodings.raw_unicode_escape", "encodings.unicode_escape", "encodings.utf_16", "encodings.utf_32", "encodings.hex_codec",
-    "encodings.rot_13", "unicodedata", "linecache", "traceback", "copyreg", "contextlib", "collections.abc", "pprint",
-    "reprlib", "keyword", "inspect", "warnings",
+    "_strptime", "collections.abc", "contextlib", "copyreg", "encodings.ascii", "encodings.cp1252",
+    "encodings.hex_codec", "encodings.idna", "encodings.latin_1", "encodings.raw_unicode_escape",
+    "encodings.rot_13", "encodings.unicode_escape", "encodings.utf_16", "encodings.utf_32", "inspect", "keyword",
+    "linecache", "locale", "pprint", "reprlib", "traceback", "unicodedata", "warnings",
 )  # fmt: skip
 RESERVED_FDS = 10  # descriptors 0 to 9 are /dev/null, so that what arrives lies clear of a child's own
 NULL_FD = 9
