@@ -4,7 +4,7 @@ Both only write text. Nothing here runs, parses or judges a program; admission d
 """
 
 from envpool.generation.grammar import Grammar, Proposal
-from envpool.generation.prompts import generator_prompt
-from envpool.generation.reply import NoProgram, parse_reply
+from envpool.generation.prompts import proposal_prompt
+from envpool.generation.reply import ReplyUnparsable, parse_reply
 
-__all__ = ["Grammar", "NoProgram", "Proposal", "generator_prompt", "parse_reply"]
+__all__ = ["Grammar", "ReplyUnparsable", "Proposal", "proposal_prompt", "parse_reply"]

@@ -1,7 +1,7 @@
 """The generator that needs no language model: it writes rule and source together from typed parts.
 
 Invariant: proposal k of seed s is the same text on every machine, so a run that resumes goes on where it
-stopped by keeping k alone. Nothing here is executed: whether a program is worth having, admission says.
+stopped by keeping the position alone. Nothing here is executed: whether a program is worth having, admission says.
 The design (typed parts, one table for clause and code) is ours.
 """
 
@@ -53,11 +53,17 @@ class Proposal:
 class Grammar:
     """A stream of programs over list[int], list[str], str and int; `seed` names the stream."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, position: int = 0) -> None:
         self._seed = seed
+        self.position = position
 
-    def write(self, k: int) -> Proposal:
-        """Proposal number `k` of the stream; proposals may repeat, and a repeat is for admission to find."""
+    def write(self, count: int) -> list[Proposal]:
+        """The next `count` proposals; some repeat, and a repeat is for admission to find."""
+        first, self.position = self.position, self.position + count
+        return [self.proposal(k) for k in range(first, first + count)]
+
+    def proposal(self, k: int) -> Proposal:
+        """Proposal number `k` of the stream."""
         rng = seeded(f"grammar:{self._seed}:{k}")
         steps = draw_steps(rng)
         sampler = sampler_for(steps[0].part.takes, rng)

@@ -26,7 +26,7 @@ Now write one new environment that asks for a different kind of reasoning than t
 complete program in one ```python block."""
 
 
-def generator_prompt(parents: Sequence[str], few_shot: int = 2) -> str:
+def proposal_prompt(parents: Sequence[str], few_shot: int = 2) -> str:
     """The request with the sources of the first `few_shot` parents as examples."""
     examples = [
         f"Example {number}:\n\n```python\n{source.strip()}\n```"

@@ -17,24 +17,24 @@ _CODE_LINE = re.compile(
 )
 
 
-class NoProgram(ValueError):
+class ReplyUnparsable(ValueError):
     """The reply holds no program."""
 
 
 def parse_reply(text: str) -> str:
-    """The source of the last program in the reply, with a final newline. Raises NoProgram.
+    """The source of the last program in the reply, with a final newline. Raises ReplyUnparsable.
 
     Reasoning before the answer is skipped; of several fenced blocks the last one that holds an Environment
     counts; without fences the code is cut out of the prose around it.
     """
     if len(text) > MAX_REPLY:
-        raise NoProgram("the reply is too long")
+        raise ReplyUnparsable("the reply is too long")
     answer = _OPEN_REASONING.sub("", _REASONING.sub("", text))
     programs = [block for block in _blocks(answer) if _CLASS.search(block)]
     if not programs and _CLASS.search(answer):
         programs = [_cut(answer)]
     if not programs:
-        raise NoProgram("no class derived from Environment")
+        raise ReplyUnparsable("no class derived from Environment")
     return programs[-1].strip("\n") + "\n"
 
 
@@ -51,7 +51,8 @@ def _cut(text: str) -> str:
     """The code of a reply without fences: from its first line of code to the first prose after the class."""
     start = _START.search(text)
     lines = text[start.start() if start else 0 :].split("\n")
-    seen_class, kept = False, []
+    seen_class = False
+    kept: list[str] = []
     for line in lines:
         seen_class = seen_class or bool(_CLASS.match(line))
         if line and not _CODE_LINE.match(line):

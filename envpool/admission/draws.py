@@ -1,0 +1,141 @@
+"""Gates L2 and L3: the program runs over seeds and levels, and a second process sees the same.
+
+Invariant: everything that comes back from a child is decoded and checked against the signature here, on the
+trusted side, before it is compared. L2 runs in fresh children; L3 in a fresh child of the other replica, whose
+hash seed differs, with the calls in the opposite order: neither set order nor state kept between calls stays hidden.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from envpool.admission.form import Candidate
+from envpool.admission.verdict import Refusal
+from envpool.contract import Recipe
+from envpool.sandbox import Call, Executor, Fault, Result
+from envpool.signatures import IllegalValue, ValueType, canonical_bytes, check, from_wire, literal
+
+_SHOWN = 80  # characters of a value in a reason
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """One instance of a candidate, decoded; the reference of a feasibility oracle is what it planted."""
+
+    recipe: Recipe
+    wire: object  # the input in wire form
+    x: object
+    shown: str
+    reference: object
+
+    @property
+    def where(self) -> str:
+        return place(self.recipe)
+
+
+def place(recipe: Recipe) -> str:
+    """How a reason names a draw."""
+    return f"seed {recipe.seed}, level {recipe.level}"
+
+
+def brief(value: object) -> str:
+    """A value as a reason shows it."""
+    text = literal(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+async def runs(executor: Executor, candidate: Candidate, recipes: Sequence[Recipe]) -> list[Draw]:
+    """L2: samples, references and acceptance of the program's own inputs, in two fresh children."""
+    source = candidate.program.source
+    samples = await executor.run(source, _samples(recipes), fresh=True)
+    drawn = [_sample(candidate, recipe, result) for recipe, result in zip(recipes, samples, strict=True)]
+    wires = [wire for wire, _, _ in drawn]
+    accepts = [Call("accepts", (wire,)) for wire in wires]
+    results = await executor.run(source, [*accepts, *_solves(candidate, wires)], fresh=True)
+    for recipe, result in zip(recipes, results[: len(recipes)], strict=True):
+        if expect(result, "accepts", recipe) is not True:
+            raise Refusal(f"accepts refuses the program's own input for {place(recipe)}")
+    references = _references(
+        candidate, recipes, results[len(recipes) :], [planted for _, _, planted in drawn]
+    )
+    return [
+        Draw(recipe, wire, from_wire(wire), shown, reference)
+        for recipe, (wire, shown, _), reference in zip(recipes, drawn, references, strict=True)
+    ]
+
+
+async def repeats(executor: Executor, candidate: Candidate, draws: Sequence[Draw]) -> None:
+    """L3: the same draws and references in another process, in the opposite order."""
+    backwards = [*reversed(draws)]
+    recipes = [draw.recipe for draw in backwards]
+    calls = [*_samples(recipes), *_solves(candidate, [draw.wire for draw in backwards])]
+    results = await executor.run(candidate.program.source, calls, fresh=True, replica=1)
+    again = [
+        _sample(candidate, recipe, result, " in a second process")
+        for recipe, result in zip(recipes, results, strict=False)
+    ]
+    planted = [solution for _, _, solution in again]
+    references = _references(candidate, recipes, results[len(recipes) :], planted)
+    for draw, (wire, shown, _), reference in zip(backwards, again, references, strict=True):
+        _same("input", draw, draw.x, from_wire(wire))
+        _same("shown text", draw, draw.shown, shown)
+        _same("answer", draw, draw.reference, reference)
+
+
+def expect(result: Result, method: str, recipe: Recipe, suffix: str = "") -> object:
+    """The value of a call that must not fail. Raises Refusal."""
+    if isinstance(result, Fault):
+        raise Refusal(f"{method} fails{suffix} for {place(recipe)}: {result.kind}: {result.detail}")
+    return result.value
+
+
+def checked(wire: object, vtype: ValueType, what: str, recipe: Recipe) -> object:
+    """The decoded value, checked. Raises Refusal."""
+    try:
+        value = from_wire(wire)
+        check(value, vtype)
+    except IllegalValue as error:
+        raise Refusal(f"{what} for {place(recipe)} is illegal: {error}") from error
+    return value
+
+
+def _samples(recipes: Sequence[Recipe]) -> list[Call]:
+    return [Call("sample", (recipe.key(), recipe.level)) for recipe in recipes]
+
+
+def _solves(candidate: Candidate, wires: Sequence[object]) -> list[Call]:
+    if candidate.program.oracle == "feasibility":
+        return []
+    return [Call("solve", (wire,)) for wire in wires]
+
+
+def _sample(
+    candidate: Candidate, recipe: Recipe, result: Result, suffix: str = ""
+) -> tuple[object, str, object]:
+    """Input in wire form, shown text, planted solution in wire form."""
+    drawn = expect(result, "sample", recipe, suffix)
+    if not isinstance(drawn, dict) or not {"input", "planted", "shown"} <= drawn.keys():
+        raise Refusal(f"a sample without its parts for {place(recipe)}")
+    checked(drawn["input"], candidate.domain, "the input", recipe)
+    if not isinstance(drawn["shown"], str):
+        raise Refusal(f"the shown input for {place(recipe)} is no text")
+    return drawn["input"], drawn["shown"], drawn["planted"]
+
+
+def _references(
+    candidate: Candidate, recipes: Sequence[Recipe], solved: Sequence[Result], planted: Sequence[object]
+) -> list[object]:
+    if candidate.program.oracle == "feasibility":
+        wires = list(planted)
+    else:
+        wires = [expect(result, "solve", recipe) for result, recipe in zip(solved, recipes, strict=True)]
+    return [
+        checked(wire, candidate.codomain, "the answer", recipe)
+        for wire, recipe in zip(wires, recipes, strict=True)
+    ]
+
+
+def _same(what: str, draw: Draw, first: object, second: object) -> None:
+    if canonical_bytes(first) != canonical_bytes(second):
+        raise Refusal(
+            f"{what} differs between two processes for {draw.where}: {brief(first)} and {brief(second)}"
+        )

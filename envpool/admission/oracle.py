@@ -1,0 +1,150 @@
+"""Gate L5: the reference scores; wrong, malformed and meaningless answers do not; guessing does not pay; no leak.
+
+Invariant: answers are judged as in training: an equality oracle by comparing canonical bytes here, a feasibility
+oracle by `verify` in the child. What reaches it is always well typed, because answers are read by type; so what is
+malformed must fail in reading, and nothing that is well typed may make `verify` fail.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from envpool.admission.draws import Draw, brief, expect, runs
+from envpool.admission.form import Candidate
+from envpool.admission.guessing import GuessRates, guess_rates, guesses
+from envpool.admission.leaks import find_leak
+from envpool.admission.perturb import MALFORMED, extremes, perturbations
+from envpool.admission.settings import AdmissionSettings
+from envpool.admission.verdict import Refusal
+from envpool.answers import UnparsableAnswer, read, write
+from envpool.contract import Recipe, seeded
+from envpool.sandbox import Call, Executor
+from envpool.signatures import canonical_bytes, to_wire
+
+FEASIBLE_SHARE = 0.5  # of a feasibility oracle's perturbed answers that may be valid too (ours)
+DOUBT = 0.65  # times the guess limit: from there on more draws are looked at (ours)
+MORE_DRAWS = 7  # times the draws of the gate (ours)
+MORE_SEEDS = 1_000_000  # where their seeds begin
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One answer to one draw, and why it is asked."""
+
+    draw: int
+    kind: str  # "reference", "perturbed", "meaningless", "malformed", or a way of guessing
+    answer: object
+
+
+async def judges(
+    executor: Executor, candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSettings
+) -> Mapping[str, Any]:
+    """Guess rates as evidence. Raises Refusal."""
+    _reads_back(candidate, draws)
+    if leak := find_leak(candidate, draws):
+        raise Refusal(leak)
+    asks = [*_asks(candidate, draws, settings), *guesses(candidate, draws, Ask)]
+    scores = await _scores(executor, candidate, draws, asks)
+    _references_score(draws, asks, scores)
+    valid = _perturbed_valid(candidate, draws, asks, scores)
+    rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores))
+    evidence = {"guess_rate": rates.best, "guess_rates": dict(rates.by_way), "perturbed_valid": valid}
+    if rates.best > settings.guess_limit:
+        reason = f"{rates.best:.2f} of the answers are right by guessing ({rates.best_way}), above"
+        raise Refusal(f"{reason} {settings.guess_limit}", **evidence)
+    return evidence
+
+
+def _reads_back(candidate: Candidate, draws: Sequence[Draw]) -> None:
+    """The reference must survive the way a solver's answer takes."""
+    for draw in draws:
+        (value,) = read(write([draw.reference], [candidate.codomain]), [candidate.codomain])
+        if isinstance(value, UnparsableAnswer) or canonical_bytes(value) != canonical_bytes(draw.reference):
+            raise Refusal(f"the reference does not read back for {draw.where}: {brief(draw.reference)}")
+
+
+def _asks(candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSettings) -> list[Ask]:
+    asks: list[Ask] = []
+    malformed = list(_legible(MALFORMED, candidate))
+    for place, draw in enumerate(draws):
+        rng = seeded(f"perturb:{draw.recipe.key()}")
+        wrong = perturbations(draw.reference, candidate.codomain, rng, settings.perturbations)
+        asks.append(Ask(place, "reference", draw.reference))
+        asks += [Ask(place, "perturbed", answer) for answer in wrong]
+        asks += [Ask(place, "meaningless", answer) for answer in extremes(candidate.codomain)]
+        asks += [Ask(place, "malformed", answer) for answer in malformed]
+    return asks
+
+
+def _legible(texts: Iterable[str], candidate: Candidate) -> Iterable[object]:
+    """What the answer grammar makes of malformed texts: nothing, nearly always."""
+    for text in texts:
+        try:
+            (value,) = read(text, [candidate.codomain])
+        except UnparsableAnswer:
+            continue
+        if not isinstance(value, UnparsableAnswer):
+            yield value
+
+
+async def _scores(
+    executor: Executor, candidate: Candidate, draws: Sequence[Draw], asks: Sequence[Ask]
+) -> list[float]:
+    if candidate.program.oracle == "equality":
+        keys = [canonical_bytes(draw.reference) for draw in draws]
+        return [float(canonical_bytes(ask.answer) == keys[ask.draw]) for ask in asks]
+    calls = [Call("verify", (draws[ask.draw].wire, to_wire(ask.answer))) for ask in asks]
+    results = await executor.run(candidate.program.source, calls)
+    return [
+        _score(expect(result, f"verify of the {ask.kind} answer {brief(ask.answer)}", draws[ask.draw].recipe))
+        for ask, result in zip(asks, results, strict=True)
+    ]
+
+
+def _score(value: object) -> float:
+    if not isinstance(value, float) or not 0 <= value <= 1:
+        raise Refusal(f"verify returns {value!r:.40}, which is no verdict")
+    return value
+
+
+def _references_score(draws: Sequence[Draw], asks: Sequence[Ask], scores: Sequence[float]) -> None:
+    for ask, score in zip(asks, scores, strict=True):
+        if ask.kind == "reference" and score != 1.0:
+            where = draws[ask.draw].where
+            raise Refusal(f"the reference scores {score}, not 1, for {where}: {brief(ask.answer)}")
+
+
+def _perturbed_valid(
+    candidate: Candidate, draws: Sequence[Draw], asks: Sequence[Ask], scores: Sequence[float]
+) -> float:
+    """The share of perturbed answers that score fully. Raises Refusal where it is too large."""
+    verdicts = [
+        (score == 1.0, ask) for ask, score in zip(asks, scores, strict=True) if ask.kind == "perturbed"
+    ]
+    valid = [ask for full, ask in verdicts if full]
+    share = len(valid) / len(verdicts) if verdicts else 0.0
+    if share > (FEASIBLE_SHARE if candidate.program.oracle == "feasibility" else 0.0):
+        example = f"{brief(valid[0].answer)} for {draws[valid[0].draw].where}"
+        raise Refusal(f"{share:.2f} of the perturbed answers score, such as {example}", perturbed_valid=share)
+    return share
+
+
+async def _guess_rates(
+    executor: Executor,
+    candidate: Candidate,
+    draws: Sequence[Draw],
+    settings: AdmissionSettings,
+    first: GuessRates,
+) -> GuessRates:
+    """Where a few draws leave doubt, the rates over many more: a fair two-valued answer must not fall by chance."""
+    if candidate.program.oracle == "feasibility" or first.best < DOUBT * settings.guess_limit:
+        return first
+    levels = sorted({draw.recipe.level for draw in draws})
+    recipes = [
+        Recipe(candidate.program.id, MORE_SEEDS + seed, level)
+        for level in levels
+        for seed in range(MORE_DRAWS * len(draws) // len(levels))
+    ]
+    more = [*draws, *await runs(executor, candidate, recipes)]
+    asks = guesses(candidate, more, Ask)
+    return guess_rates(more, asks, await _scores(executor, candidate, more, asks))
