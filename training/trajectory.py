@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 Role = Literal["solver", "generator"]
@@ -110,6 +110,14 @@ class Group:
     def version_high(self) -> int:
         """The newest policy version that wrote any token of the group."""
         return max(trajectory.sample.version_high for trajectory in self.trajectories)
+
+    def restamped(self, version: int) -> Group:
+        """The same group, counted as written by `version`: for one that is trained again after weights fell back."""
+        trajectories = tuple(
+            replace(item, sample=replace(item.sample, version_low=version, version_high=version))
+            for item in self.trajectories
+        )
+        return replace(self, trajectories=trajectories)
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain values, for msgpack and Ray."""
