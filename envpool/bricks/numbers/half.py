@@ -7,7 +7,7 @@ class Half(Environment):
     rule = "Divide the input by two and drop any remainder."
 
     def sample(self, rng: random.Random, level: int) -> int:
-        return rng.randint(1, 60 * 4**level)
+        return rng.randint(1, 40 * 4**level)
 
     def solve(self, x: int) -> int:
         return x // 2

@@ -7,7 +7,7 @@ class NextThree(Environment):
     rule = "List the three whole numbers that follow the input."
 
     def sample(self, rng: random.Random, level: int) -> int:
-        return rng.randint(10**level, 10 ** (level + 2) - 1)
+        return rng.randint(1, 40 * 4**level)
 
     def solve(self, x: int) -> list[int]:
         return [x + 1, x + 2, x + 3]
