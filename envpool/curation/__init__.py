@@ -1,11 +1,13 @@
 """Which member is trained on next, at which level, and which one rests."""
 
+from envpool.answer_counts import AnswerCount
 from envpool.curation.curator import Curator
 from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Wake
 from envpool.curation.settings import CurationSettings
-from envpool.curation.standings import Standing, standings
+from envpool.curation.standings import Standing
 
 __all__ = [
+    "AnswerCount",
     "CurationError",
     "CurationSettings",
     "Curator",
@@ -14,5 +16,4 @@ __all__ = [
     "Rest",
     "Standing",
     "Wake",
-    "standings",
 ]

@@ -1,8 +1,8 @@
 """The curriculum of one policy: which member it is asked next, at which level, and which members rest.
 
-Invariants: a level rises only when the caller confirms a Promote, after the gates held at the new level; no
-recipe is ever given twice, since its seed is the number of the draw; seeds never rest; held-out members are
-never here. The curator lives in memory and decides; the pool remembers what was decided.
+Invariants: a level rises only when the caller says `promoted`, after the gates held at the new level; no recipe
+is ever given twice, since seeds are counted; seed programs never rest; held-out members are never here. The
+curator lives in memory and decides; the pool remembers what was decided, and is right where the two differ.
 """
 
 import heapq
@@ -15,12 +15,18 @@ from envpool.contract import Recipe
 from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Wake
 from envpool.curation.draws import GROUPS, SEEDS, Pot, Turns, shares
 from envpool.curation.settings import CurationSettings
-from envpool.curation.standings import PLAYING, Standing
+from envpool.curation.standings import PLAYING, Standing, standing_in
 from envpool.curation.tracks import Family, Recent, Track, variance
 from envpool.members import Status
+from envpool.store.encoding import JournalEntry
+from envpool.store.reading import PoolReads
 
 STATE_VERSION = 1
-_STATE_KEYS = {"version", "policy", "draws", "credits", "families", "waiting", "members"}
+_STATE_KEYS = {"version", "policy", "draws", "next_seed", "credits", "families", "waiting", "members"}
+_TELLING = {"admit", "move", "level"}
+SEEDS_A_RUN = 1 << 32
+SEEDS_SKIPPED_AT_A_RESUME = 1 << 20
+"""More than are given between two saves of the state, so that none of them is given again."""
 LONGEST_REST = 8
 """Rests double up to this multiple of `rest_draws`."""
 
@@ -28,12 +34,11 @@ LONGEST_REST = 8
 class Curator:
     """Chooses recipes and learns from answers. Belongs to one thread."""
 
-    def __init__(
-        self, settings: CurationSettings | None = None, policy: str = "main", first_seed: int = 0
-    ) -> None:
+    def __init__(self, settings: CurationSettings | None = None, policy: str = "main", seed: int = 0) -> None:
         self.settings = settings or CurationSettings()
         self.policy = policy
-        self._first_seed = first_seed
+        self._seed = seed
+        self._next_seed = seed * SEEDS_A_RUN
         self._draws = 0
         self._turns = Turns()
         self._pots = {group: Pot() for group in GROUPS}
@@ -43,41 +48,38 @@ class Curator:
         self._woken: list[Decision] = []
         self._shares: dict[str, float] | None = None
 
-    def load(self, members: Iterable[Standing]) -> None:
-        """Adds members as the pool has them."""
-        for standing in members:
-            self.add(standing)
+    @property
+    def size(self) -> int:
+        """Members held, awake or resting."""
+        return len(self._tracks)
 
-    def add(self, standing: Standing) -> None:
-        """Takes a member in, anew if it is there; one that is held out or not in play is left out."""
-        self.remove(standing.member)
+    def follow(self, entries: Iterable[JournalEntry], pool: PoolReads) -> None:
+        """Catches up with the pool on every member that these entries speak of."""
+        for identity in dict.fromkeys(entry.id for entry in entries if entry.kind in _TELLING):
+            standing = standing_in(pool, identity, self.policy)
+            if standing is not None:
+                self.take(standing)
+
+    def take(self, standing: Standing) -> None:
+        """Takes a member as the pool has it; one that is held out or not in play is forgotten."""
+        track = self._tracks.get(standing.member)
         if standing.held_out or standing.status not in PLAYING:
-            return
-        recent = Recent(self.settings.window)
-        track = Track(standing.member, standing.group, standing.family, standing.level, recent)
-        self._tracks[standing.member] = track
-        attempts, successes = self._scaled(standing)
-        track.recent.add(attempts, successes)
-        self._family(track).add(attempts, successes)
-        if standing.status is Status.RESTING:
-            self._sleep(track, self._draws + self.settings.rest_draws)
+            self._forget(standing.member)
+        elif track is None:
+            self._add(standing)
         else:
-            self._pots[track.group].put(track.member)
+            self._reconcile(track, standing)
         self._shares = None
 
-    def remove(self, member: str) -> None:
-        """Forgets a member: retired, quarantined. Idempotent."""
-        track = self._tracks.pop(member, None)
-        if track is not None:
-            self._pots[track.group].take(member)
-            self._shares = None
-
-    def choose(self, rng: random.Random, n: int) -> list[Recipe]:
-        """n recipes with fresh seeds. Raises CurationError when there is no member at all."""
+    def choose(self, n: int) -> list[Recipe]:
+        """n recipes with fresh seeds; none while there is no member at all."""
+        if not self._tracks:
+            return []
         if not any(pot.waiting for pot in self._pots.values()):
             self._wake_everything()
         if self._shares is None:
             self._shares = self._weigh()
+        rng = random.Random(f"{self._seed}:{self._draws}")
         return [self._draw(rng, self._shares) for _ in range(n)]
 
     def record(self, count: AnswerCount) -> list[Decision]:
@@ -97,19 +99,23 @@ class Curator:
                 decisions += self._judge(track)
         return decisions + self._wakes_due()
 
-    def confirm(self, promotion: Promote) -> None:
-        """The gates held: the member is at the new level from now on, and its answers count anew."""
-        track = self._pending(promotion)
-        track.pending = False
-        track.level = promotion.level
-        track.recent.replace(())
-        self._shares = None
+    def promoted(self, member: str, level: int) -> None:
+        """The gates held: the member is at this level from now on, and its answers count anew.
 
-    def refuse(self, promotion: Promote) -> None:
-        """The gates fell at the new level: the present one is the member's last."""
-        track = self._pending(promotion)
-        track.pending = False
-        track.capped = True
+        Idempotent. Raises CurationError for a level that was not asked for.
+        """
+        track = self._tracks.get(member)
+        if track is None or track.level == level:
+            return  # retired or quarantined while the gates were at work, or told already
+        if not track.pending or level != track.level + 1:
+            raise CurationError(f"no promotion of {member} to level {level} was asked for")
+        self._set_level(track, level)
+
+    def cap(self, member: str) -> None:
+        """The gates fell at the next level: the present one is the member's last. Idempotent."""
+        track = self._tracks.get(member)
+        if track is not None:
+            track.pending, track.capped = False, True
 
     def level(self, member: str) -> int:
         """The level the member is drawn at. Raises CurationError if it is not here."""
@@ -150,6 +156,7 @@ class Curator:
             "version": STATE_VERSION,
             "policy": self.policy,
             "draws": self._draws,
+            "next_seed": self._next_seed,
             "credits": dict(self._turns.credits),
             "families": {name: [each.attempts, each.successes] for name, each in self._families.items()},
             "waiting": {group: list(pot.waiting) for group, pot in self._pots.items()},
@@ -166,7 +173,7 @@ class Curator:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from `state_dict`, after `load`. Where the pool moved on since, the pool is right.
+        """Goes on from `state_dict`, once the members are there. Where the pool moved on since, it is right.
 
         Raises CurationError for another version, another policy, or keys that are unknown or missing.
         """
@@ -176,6 +183,7 @@ class Curator:
                 f"{sorted(state)} does not fit version {STATE_VERSION} and policy {self.policy!r}"
             )
         self._draws = state["draws"]
+        self._next_seed = state["next_seed"] + SEEDS_SKIPPED_AT_A_RESUME
         self._turns.credits.update(state["credits"])
         for name, sums in state["families"].items():
             self._families[name] = Family(self.settings.family_window, *sums)
@@ -185,6 +193,33 @@ class Curator:
             if member in self._tracks:
                 self._restore(self._tracks[member], saved)
         self._shares = None
+
+    def _add(self, standing: Standing) -> None:
+        recent = Recent(self.settings.window)
+        track = Track(standing.member, standing.group, standing.family, standing.level, recent)
+        self._tracks[standing.member] = track
+        attempts, successes = self._scaled(standing)
+        track.recent.add(attempts, successes)
+        self._family(track).add(attempts, successes)
+        if standing.status is Status.RESTING:
+            self._sleep(track, self._draws + self.settings.rest_draws)
+        else:
+            self._pots[track.group].put(track.member)
+
+    def _reconcile(self, track: Track, standing: Standing) -> None:
+        if standing.level != track.level:
+            self._set_level(track, standing.level)
+        if standing.status is Status.ACTIVE and track.wakes_at is not None:
+            track.wakes_at = None
+            self._pots[track.group].put(track.member)
+        elif standing.status is Status.RESTING and track.wakes_at is None:
+            self._pots[track.group].take(track.member)
+            self._sleep(track, self._draws + self.settings.rest_draws)
+
+    def _forget(self, member: str) -> None:
+        track = self._tracks.pop(member, None)
+        if track is not None:
+            self._pots[track.group].take(member)
 
     def _restore(self, track: Track, saved: dict[str, Any]) -> None:
         if saved["level"] == track.level:
@@ -197,9 +232,10 @@ class Curator:
 
     def _draw(self, rng: random.Random, parts: dict[str, float]) -> Recipe:
         member = self._pots[self._turns.next(parts)].pick(rng, self.settings.waiting_share)
-        seed = self._first_seed + self._draws
+        recipe = Recipe(member, self._next_seed, self._tracks[member].level)
+        self._next_seed += 1
         self._draws += 1
-        return Recipe(member, seed, self._tracks[member].level)
+        return recipe
 
     def _judge(self, track: Track) -> list[Decision]:
         limits, recent = self.settings, track.recent
@@ -237,8 +273,6 @@ class Curator:
         return woken
 
     def _wake_everything(self) -> None:
-        if not self._tracks:
-            raise CurationError("there is no member to choose from")
         for track in self._tracks.values():
             self._wake(track, "nothing else was awake")
 
@@ -263,11 +297,10 @@ class Curator:
             if track.wakes_at is None
         }
 
-    def _pending(self, promotion: Promote) -> Track:
-        track = self._tracks.get(promotion.member)
-        if track is None or not track.pending or promotion.level != track.level + 1:
-            raise CurationError(f"no promotion of {promotion.member} to level {promotion.level} is pending")
-        return track
+    def _set_level(self, track: Track, level: int) -> None:
+        track.level, track.pending, track.capped = level, False, False
+        track.recent.replace(())
+        self._shares = None
 
     def _family(self, track: Track) -> Family:
         return self._families.setdefault(track.family, Family(self.settings.family_window))

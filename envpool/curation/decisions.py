@@ -9,7 +9,7 @@ class CurationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """Success at the present level is high enough for `level`; holds only once the caller confirms it."""
+    """Success at the present level is high enough for `level`; holds only once the caller says so."""
 
     member: str
     level: int

@@ -42,15 +42,11 @@ class Standing:
         )
 
 
-def standings(pool: PoolReads, policy: str) -> list[Standing]:
-    """All members that can be drawn now or later, as one moment of the pool has them."""
+def standing_in(pool: PoolReads, identity: str, policy: str) -> Standing | None:
+    """How a member stands in the pool now; None if it was never admitted."""
     with pool.snapshot():
-        levels, stats = pool.all_levels(policy), pool.all_stats(policy)
-        playing = [(identity, status) for status in PLAYING for identity in pool.ids(status)]
-        found = []
-        for identity, status in playing:
-            member = pool.get(identity)
-            if member is not None:
-                level = levels.get(identity, 0)
-                found.append(Standing.of(member, status, level, stats.get(identity, {}).get(level)))
-        return found
+        member, status = pool.get(identity), pool.status(identity)
+        if member is None or status is None:
+            return None
+        level = pool.level(identity, policy)
+        return Standing.of(member, status, level, pool.stats(identity, policy).get(level))

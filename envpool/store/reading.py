@@ -20,6 +20,8 @@ from envpool.store import encoding
 from envpool.store.encoding import JournalEntry, Rejection, StatusRow
 from envpool.store.environment import StoreError, open_for_reading, store_errors
 
+ADMITTED_GATE = "admitted"
+
 
 class _Pinned(threading.local):
     """The transaction that this thread's reads go through; None: a new one for each read."""
@@ -120,13 +122,6 @@ class PoolReads:
         raw = self._fetch("levels", encoding.policy_key(policy, identity))
         return 0 if raw is None else encoding.level_of(raw)
 
-    def all_levels(self, policy: str) -> dict[str, int]:
-        """The levels that were set for one policy, by member."""
-        prefix = encoding.policy_key(policy, "")
-        return {
-            key[len(prefix) :].decode(): encoding.level_of(raw) for key, raw in self._rows("levels", prefix)
-        }
-
     def journal(self, after: int = 0, limit: int = 1000) -> list[JournalEntry]:
         """Entries with sequence numbers above `after`, in order."""
         with store_errors(self.path), self._reading() as txn, txn.cursor(self._dbs["journal"]) as cursor:
@@ -158,6 +153,10 @@ class PoolReads:
         rows = self._rows("counters", encoding.joined("status", ""))
         found = {Status(key.split(b"\0")[1].decode()): encoding.number(raw) for key, raw in rows}
         return {status: found.get(status, 0) for status in Status}
+
+    def origins(self) -> dict[Origin, int]:
+        """How many members were ever admitted, by who made them."""
+        return {origin: self.funnel(origin).get(ADMITTED_GATE, 0) for origin in Origin}
 
     def funnel(self, origin: Origin | None = None) -> dict[str, int]:
         """How many candidates ended at each gate, "admitted" among them, over all origins or for one."""

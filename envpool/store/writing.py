@@ -19,7 +19,7 @@ from envpool.members import Composite, Member, Origin, Status
 from envpool.store import encoding
 from envpool.store.encoding import JournalEntry, Rejection, StatusRow
 from envpool.store.environment import MAP_SIZE, StoreError, open_for_writing, store_errors
-from envpool.store.reading import PoolReads
+from envpool.store.reading import ADMITTED_GATE, PoolReads
 
 MOVES: dict[Status, frozenset[Status]] = {
     Status.ACTIVE: frozenset({Status.RESTING, Status.RETIRED, Status.QUARANTINED}),
@@ -28,7 +28,6 @@ MOVES: dict[Status, frozenset[Status]] = {
     Status.QUARANTINED: frozenset(),
     Status.REJECTED: frozenset(),
 }
-ADMITTED_GATE = "admitted"
 COMMITS_BETWEEN_READER_CHECKS = 4096
 
 

@@ -1,5 +1,6 @@
-import random
 from collections import Counter
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -9,11 +10,13 @@ from envpool.answer_counts import AnswerCount, Counts
 from envpool.curation import CurationError, CurationSettings, Curator, Promote, Rest, Standing, Wake
 from envpool.curation.draws import shares
 from envpool.members import Composite, Member, Origin, Program, Status
+from envpool.store import PoolWriter
 
 
 def curator_of(*standings: Standing, **limits: object) -> Curator:
     curator = Curator(CurationSettings(**limits))
-    curator.load(standings)
+    for standing in standings:
+        curator.take(standing)
     return curator
 
 
@@ -33,8 +36,8 @@ def answers(member: str, attempts: int, successes: int, level: int = 0) -> Answe
     return AnswerCount(member, "main", level, attempts, successes, attempts, 0)
 
 
-def drawn(curator: Curator, n: int, rng: random.Random | None = None) -> Counter[str]:
-    return Counter(recipe.member for recipe in curator.choose(rng or random.Random(1), n))
+def drawn(curator: Curator, n: int) -> Counter[str]:
+    return Counter(recipe.member for recipe in curator.choose(n))
 
 
 @given(
@@ -59,10 +62,9 @@ def test_the_seed_floor_holds_after_every_draw_whatever_the_answers(
     members = [seed(f"s{i}") for i in range(seeds)]
     members += [brick(f"b{i}") for i in range(bricks)] + [composite(f"c{i}") for i in range(composites)]
     curator = curator_of(*members, seed_floor=floor, composite_share=share, rest_draws=50)
-    rng = random.Random(7)
     total = of_seeds = 0
     for which, successes in [*solved, (0, 0)]:
-        for recipe in curator.choose(rng, batch):
+        for recipe in curator.choose(batch):
             total += 1
             of_seeds += recipe.member.startswith("s")
             assert of_seeds >= floor * total - 3
@@ -79,9 +81,8 @@ def test_seeds_keep_their_floor_though_nobody_solves_them() -> None:
 def test_every_member_is_drawn_again_however_hopeless() -> None:
     hopeless = [brick(f"b{i}", counts=Counts(60, 0, 60)) for i in range(40)]
     curator = curator_of(*hopeless, brick("good", family="good", counts=Counts(60, 30, 60)))
-    rng = random.Random(3)
     for _ in range(3):
-        assert set(drawn(curator, 1000, rng)) == {f"b{i}" for i in range(40)} | {"good"}
+        assert set(drawn(curator, 1000)) == {f"b{i}" for i in range(40)} | {"good"}
 
 
 def test_members_with_variance_of_success_are_favoured_over_solved_and_unsolved_ones() -> None:
@@ -109,20 +110,21 @@ def test_the_composite_share_is_what_was_configured() -> None:
     assert shares({"composites": 3.0}, CurationSettings(composite_share=0.4)) == {"composites": 1.0}
 
 
-def test_a_level_rises_only_when_the_caller_confirms() -> None:
+def test_a_level_rises_only_when_the_caller_says_so() -> None:
     curator = curator_of(brick("b"))
     assert curator.record(answers("b", 8, 8)) == []
     (promotion,) = curator.record(answers("b", 8, 7))
     assert isinstance(promotion, Promote) and promotion.level == 1
     assert curator.level("b") == 0
     assert curator.record(answers("b", 8, 8)) == [], "asked only once while the answer is open"
-    curator.confirm(promotion)
-    assert curator.choose(random.Random(1), 1)[0].level == 1
+    curator.promoted("b", 1)
+    curator.promoted("b", 1)
+    assert curator.choose(1)[0].level == 1
     assert curator.record(answers("b", 64, 64, level=0)) == [], (
         "answers at the old level say nothing of the new"
     )
-    with pytest.raises(CurationError):
-        curator.confirm(promotion)
+    with pytest.raises(CurationError, match="asked for"):
+        curator.promoted("b", 2)
 
 
 def test_success_below_ninety_percent_does_not_ask_for_a_level() -> None:
@@ -133,8 +135,8 @@ def test_success_below_ninety_percent_does_not_ask_for_a_level() -> None:
 
 def test_a_refused_level_is_the_last_and_the_always_solved_member_rests() -> None:
     curator = curator_of(brick("b"), brick("other"))
-    (promotion,) = curator.record(answers("b", 16, 16))
-    curator.refuse(promotion)
+    assert isinstance(curator.record(answers("b", 16, 16))[0], Promote)
+    curator.cap("b")
     assert curator.level("b") == 0
     assert curator.record(answers("b", 16, 16)) == []
     (rest,) = curator.record(answers("b", 32, 32))
@@ -166,23 +168,26 @@ def test_when_everything_rests_everything_wakes_rather_than_nothing_being_drawn(
     assert {each.member for each in curator.record(answers("a", 1, 0))} == {"a", "b"}
 
 
-def test_held_out_and_retired_members_are_never_drawn_and_an_empty_curator_says_so() -> None:
+def test_held_out_retired_and_quarantined_members_are_never_drawn() -> None:
     curator = curator_of(seed("h", held_out=True), brick("r", status=Status.RETIRED), brick("q"))
     assert set(drawn(curator, 50)) == {"q"}
-    curator.remove("q")
+    curator.take(brick("q", status=Status.QUARANTINED))
     assert curator.record(answers("q", 8, 8)) == []
-    with pytest.raises(CurationError, match="no member"):
-        curator.choose(random.Random(1), 1)
+    curator.promoted("q", 1)
+    curator.cap("q")
+    assert curator.size == 0 and curator.choose(1) == []
 
 
 def test_no_seed_is_given_twice_even_across_a_resume() -> None:
     members = [seed("s"), brick("b"), composite("c")]
     first = curator_of(*members)
-    given_before = first.choose(random.Random(1), 50)
+    kept = first.choose(50)
+    state = first.state_dict()
+    kept += first.choose(50)
     second = curator_of(*members)
-    second.load_state_dict(first.state_dict())
-    recipes = given_before + second.choose(random.Random(1), 50)
-    assert len({recipe.seed for recipe in recipes}) == 100
+    second.load_state_dict(state)
+    recipes = kept + second.choose(50) + Curator(seed=1).choose(1)
+    assert len({recipe.seed for recipe in recipes}) == 150
 
 
 @given(steps=st.lists(st.tuples(st.integers(0, 11), st.integers(0, 8), st.integers(1, 5)), max_size=40))
@@ -190,23 +195,18 @@ def test_no_seed_is_given_twice_even_across_a_resume() -> None:
 def test_a_restored_curator_goes_on_as_the_first_would_have(steps: list[tuple[int, int, int]]) -> None:
     members = [seed(f"s{i}") for i in range(3)] + [brick(f"b{i}", family=f"f{i % 2}") for i in range(9)]
     first = curator_of(*members, rest_answers=16, rest_draws=20)
-    rng = random.Random(5)
     for which, successes, n in steps:
-        first.choose(rng, n)
+        first.choose(n)
         for decision in first.record(answers(members[which].member, 8, successes)):
             if isinstance(decision, Promote):
-                first.refuse(decision)
+                first.cap(decision.member)
     resting = set(first.resting())
     second = Curator(first.settings)
-    second.load(
-        Standing(each.member, each.group, each.family, status=Status.RESTING)
-        if each.member in resting
-        else each
-        for each in members
-    )
+    for each in members:
+        second.take(replace(each, status=Status.RESTING) if each.member in resting else each)
     second.load_state_dict(first.state_dict())
-    assert second.state_dict() == first.state_dict()
-    assert second.choose(random.Random(9), 60) == first.choose(random.Random(9), 60)
+    assert second.state_dict() | {"next_seed": 0} == first.state_dict() | {"next_seed": 0}
+    assert drawn(second, 60) == drawn(first, 60)
     assert second.weights() == first.weights()
 
 
@@ -228,6 +228,28 @@ def test_the_pool_is_right_where_it_moved_on_after_the_state_was_kept() -> None:
     assert second.level("b") == 1
     assert second.record(answers("b", 8, 8, level=1)) == [], "answers at level 0 do not count for level 1"
     assert set(drawn(second, 50)) == {"b", "new"}
+
+
+def test_the_curator_follows_the_pool_by_its_journal(tmp_path: Path) -> None:
+    one, two = (Member(Program(text, text, "Rule.", "int", "int"), Origin.GRAMMAR) for text in "ab")
+    curator = Curator()
+    with PoolWriter.open(tmp_path, 16 << 20) as pool:
+        pool.admit(one)
+        pool.admit(two)
+        pool.admit(Member(Program("c", "c", "Rule.", "int", "int"), Origin.BRICK, held_out=True))
+        pool.record([AnswerCount(one.id, "main", 2, 8, 8, 8)])
+        pool.set_level(one.id, "main", 2, "8 of 8")
+        curator.follow(pool.journal(), pool)
+        assert set(drawn(curator, 50)) == {one.id, two.id} and curator.level(one.id) == 2
+        assert isinstance(curator.record(answers(one.id, 8, 8, level=2))[0], Promote), "16 answers at level 2"
+        seen = pool.last_sequence()
+        pool.transition(one.id, Status.RESTING, "too easy")
+        curator.follow(pool.journal(seen), pool)
+        assert curator.resting() == [one.id]
+        pool.transition(one.id, Status.ACTIVE, "woken by hand")
+        pool.transition(two.id, Status.QUARANTINED, "broken")
+        curator.follow(pool.journal(seen), pool)
+        assert set(drawn(curator, 50)) == {one.id}
 
 
 def test_families_are_told_apart_by_origin_types_operator_and_size() -> None:
