@@ -250,7 +250,8 @@ def _verdict(judge: Program, result: Result) -> float | ProgramFault:
 
 
 def _outcome(operator: Operator, row: Sequence[float | ProgramFault]) -> Outcome:
-    for score in row:
-        if isinstance(score, ProgramFault):
-            return Failed(f"quarantine: {score}", program=True)
-    return Scored(operator.score(row))
+    scores = [score for score in row if not isinstance(score, ProgramFault)]
+    if len(scores) == len(row):
+        return Scored(operator.score(scores))
+    fault = next(score for score in row if isinstance(score, ProgramFault))
+    return Failed(f"quarantine: {fault}", program=True)

@@ -6,7 +6,7 @@ state has steps. Nothing here runs anything.
 
 from dataclasses import dataclass
 
-from envpool.members import Member
+from envpool.members import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class SearchSettings:
     """Steps of the longest chain."""
     expansions: int = 4
     """Extensions tried for a state."""
-    frontier: int = 32
+    frontier: int = 16
     """States extended at one depth, chosen at random; the others are chains too, but end there."""
     draws: int = 4
     """Inputs that travel together: the concrete one, and others that keep a chain from fitting it alone."""
@@ -65,16 +65,16 @@ class Trace:
 class State:
     """A node of the search: the bricks so far and the draws that ran through them."""
 
-    path: tuple[Member, ...]
+    path: tuple[Program, ...]
     traces: tuple[Trace, ...]
 
     @property
     def extendable(self) -> bool:
         """Whether the last step is a function with one right output, as a step inside a chain must be."""
-        return self.path[-1].material.oracle == "equality"
+        return self.path[-1].oracle == "equality"
 
     def chain(self) -> Chain:
         """The chain that ends here."""
-        first, last = self.path[0].material, self.path[-1].material
+        first, last = self.path[0], self.path[-1]
         members = tuple(step.id for step in self.path)
         return Chain(members, first.domain, last.codomain, self.traces[0].values)

@@ -8,16 +8,22 @@ noted in `killed`. Nothing here chooses what to extend.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from envpool.composition.chains import SearchSettings, State, Trace
 from envpool.contract import Recipe
 from envpool.execution import VALUE_FAULTS, ProgramFault, checked, sampled
-from envpool.members import Member
+from envpool.members import Program
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
 from envpool.signatures import canonical_bytes, literal
+
+BRICKS_AT_ONCE = 4
+"""Bricks that run at the same time: fewer than a sandbox keeps children, so none is forked twice at a depth."""
+
+T = TypeVar("T")
 
 _REFUSED = Fault(FaultKind.ILLEGAL_VALUE, "not accepted")
 
@@ -29,55 +35,58 @@ class Extender:
         self._executor = executor
         self._settings = settings
         self.killed: set[tuple[str, str]] = set()
-        """Edges (brick, next brick) that ended in a kill."""
+        """Edges (brick, next brick) that ended in a kill; "" stands before a first brick."""
 
-    async def begin(self, brick: Member, recipe: Recipe) -> State | None:
-        """The state after the brick on its own inputs: attempts of the recipe, the first the concrete one."""
+    async def begin(self, starts: Sequence[tuple[Program, Recipe]]) -> list[State]:
+        """The states after bricks on their own inputs: attempts of a recipe, the first the concrete one."""
+        states = await _few_at_once([self._begin(*start) for start in starts])
+        return [state for state in states if state is not None]
+
+    async def _begin(self, brick: Program, recipe: Recipe) -> State | None:
         recipes = [replace(recipe, attempt=recipe.attempt + n) for n in range(self._settings.draws)]
         calls = [Call("sample", (each.key(), each.level)) for each in recipes]
-        results = await self._executor.run(brick.material.source, calls)
+        results = await self._executor.run(brick.source, calls)
         drawn = [self._drawn(brick, result) for result in results]
-        if drawn[0] is None:
+        if self._was_killed("", brick, results) or drawn[0] is None:
             return None
         traces = tuple(trace for trace in drawn if trace is not None)
-        if brick.material.oracle == "feasibility":
+        if brick.oracle == "feasibility":
             return State((brick,), traces)
         (state,) = await self._through(brick, [State((), traces)])
         return state
 
-    async def extend(self, edges: Sequence[tuple[State, Member]]) -> list[State]:
+    async def extend(self, edges: Sequence[tuple[State, Program]]) -> list[State]:
         """The states behind the edges that ran, in the order of the edges."""
         by_brick: dict[str, list[int]] = defaultdict(list)
         for index, (_, brick) in enumerate(edges):
             by_brick[brick.id].append(index)
         groups = list(by_brick.values())
-        runs = (self._through(edges[group[0]][1], [edges[i][0] for i in group]) for group in groups)
+        runs = [self._through(edges[group[0]][1], [edges[i][0] for i in group]) for group in groups]
         reached: dict[int, State | None] = {}
-        for group, states in zip(groups, await asyncio.gather(*runs), strict=True):
+        for group, states in zip(groups, await _few_at_once(runs), strict=True):
             reached.update(zip(group, states, strict=True))
         return [state for index in range(len(edges)) if (state := reached[index]) is not None]
 
-    async def _through(self, brick: Member, states: Sequence[State]) -> list[State | None]:
+    async def _through(self, brick: Program, states: Sequence[State]) -> list[State | None]:
         """Each state extended by the brick, or None."""
         inputs = [trace.values[-1] for state in states for trace in state.traces]
         results = iter(await self._solve(brick, inputs))
         return [self._reached(brick, state, [next(results) for _ in state.traces]) for state in states]
 
-    async def _solve(self, brick: Member, inputs: Sequence[object]) -> list[Result]:
+    async def _solve(self, brick: Program, inputs: Sequence[object]) -> list[Result]:
         """The brick's output for every input; it is not run on what it refuses, for a fault costs a child."""
-        source = brick.material.source
+        source = brick.source
         results = await self._executor.run(source, [Call("accepts", (x,)) for x in inputs])
         accepted = [i for i, result in enumerate(results) if result == Value(True)]
-        outputs = [result if isinstance(result, Fault) else _REFUSED for result in results]
+        outputs: list[Result] = [each if isinstance(each, Fault) else _REFUSED for each in results]
         if accepted:
             solved = await self._executor.run(source, [Call("solve", (inputs[i],)) for i in accepted])
             for i, result in zip(accepted, solved, strict=True):
                 outputs[i] = result
         return outputs
 
-    def _reached(self, brick: Member, state: State, results: Sequence[Result]) -> State | None:
-        if any(isinstance(result, Fault) and result.kind not in VALUE_FAULTS for result in results):
-            self.killed.add((state.path[-1].id if state.path else "", brick.id))
+    def _reached(self, brick: Program, state: State, results: Sequence[Result]) -> State | None:
+        if self._was_killed(state.path[-1].id if state.path else "", brick, results):
             return None
         grown = [self._grown(brick, *pair) for pair in zip(state.traces, results, strict=True)]
         traces = tuple(trace for trace in grown if trace is not None)
@@ -85,23 +94,29 @@ class Extender:
             return None
         return State((*state.path, brick), traces)
 
-    def _grown(self, brick: Member, trace: Trace, result: Result) -> Trace | None:
+    def _was_killed(self, before: str, brick: Program, results: Sequence[Result]) -> bool:
+        """Whether a result is a kill; notes the edge if so."""
+        killed = any(isinstance(result, Fault) and result.kind not in VALUE_FAULTS for result in results)
+        if killed:
+            self.killed.add((before, brick.id))
+        return killed
+
+    def _grown(self, brick: Program, trace: Trace, result: Result) -> Trace | None:
         if isinstance(result, Fault):
             return None
-        return self._then(trace, brick.id, result.value, brick.material.codomain)
+        return self._then(trace, brick.id, result.value, brick.codomain)
 
-    def _drawn(self, brick: Member, result: Result) -> Trace | None:
-        program = brick.material
+    def _drawn(self, brick: Program, result: Result) -> Trace | None:
         try:
-            shown, x, planted = sampled(program, result)
+            shown, x, planted = sampled(brick, result)
         except ProgramFault:
             return None
         if len(shown) > self._settings.max_literal:
             return None
-        trace = self._then(Trace((), ()), brick.id, x, program.domain)
-        if trace is None or program.oracle != "feasibility":
+        trace = self._then(Trace((), ()), brick.id, x, brick.domain)
+        if trace is None or brick.oracle != "feasibility":
             return trace
-        return self._then(trace, brick.id, planted, program.codomain)
+        return self._then(trace, brick.id, planted, brick.codomain)
 
     def _then(self, trace: Trace, member: str, wire: object, type_text: str) -> Trace | None:
         """The trace with one more value, if that is legal and short."""
@@ -112,6 +127,16 @@ class Extender:
         if len(literal(value)) > self._settings.max_literal:
             return None
         return trace.then(wire, canonical_bytes(value))
+
+
+async def _few_at_once(runs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    turns = asyncio.Semaphore(BRICKS_AT_ONCE)
+
+    async def turn(run: Coroutine[Any, Any, T]) -> T:
+        async with turns:
+            return await run
+
+    return list(await asyncio.gather(*map(turn, runs)))
 
 
 def _constant(traces: Sequence[Trace]) -> bool:

@@ -5,7 +5,6 @@ chains; only a kill by a clock could differ between machines, and an edge that e
 again. The search makes no members and keeps no record of what it found.
 """
 
-import asyncio
 import random
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
@@ -28,12 +27,13 @@ class FrontierSearch:
 
     def use(self, bricks: Sequence[Member]) -> None:
         """Search over these programs from now on, except those held out; killed edges stay killed."""
-        usable = [brick for brick in bricks if isinstance(brick.material, Program) and not brick.held_out]
-        self._bricks = {brick.id: brick for brick in sorted(usable, key=lambda brick: brick.id)}
+        programs = [brick.material for brick in bricks if not brick.held_out]
+        usable = [program for program in programs if isinstance(program, Program)]
+        self._bricks = {program.id: program for program in sorted(usable, key=lambda program: program.id)}
         self._by_domain: dict[str, list[str]] = defaultdict(list)
         for brick in self._bricks.values():
-            if brick.material.oracle == "equality":
-                self._by_domain[brick.material.domain].append(brick.id)
+            if brick.oracle == "equality":
+                self._by_domain[brick.domain].append(brick.id)
 
     @property
     def bricks(self) -> list[str]:
@@ -52,8 +52,8 @@ class FrontierSearch:
 
         The caller spends the quotas, on the chains it takes. Raises InfrastructureFault from the executor.
         """
-        begun = await asyncio.gather(*(self._extender.begin(self._bricks[r.member], r) for r in starts))
-        states = [state for state in begun if state is not None]
+        usable = [start for start in starts if ("", start.member) not in self._extender.killed]
+        states = await self._extender.begin([(self._bricks[start.member], start) for start in usable])
         for size in range(1, 1 + (depth or self._settings.depth)):
             if size > 1:
                 states = await self._extender.extend(self._edges(rng, states, quotas))
@@ -63,7 +63,7 @@ class FrontierSearch:
 
     def _edges(
         self, rng: random.Random, states: Sequence[State], quotas: Quotas
-    ) -> list[tuple[State, Member]]:
+    ) -> list[tuple[State, Program]]:
         """What to try next from the states kept at this depth."""
         extendable = [state for state in states if state.extendable][: self._settings.frontier]
         return [
@@ -77,6 +77,6 @@ class FrontierSearch:
         last, used = state.path[-1], {step.id for step in state.path}
         return [
             id
-            for id in self._by_domain.get(last.material.codomain, ())
+            for id in self._by_domain.get(last.codomain, ())
             if id not in used and (last.id, id) not in self._extender.killed
         ]

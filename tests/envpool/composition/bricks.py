@@ -17,6 +17,4 @@ async def inspected(executor: Executor, source: str, origin: Origin = Origin.BRI
 
 async def shipped_bricks(executor: Executor, chosen: list[str] | None = None) -> list[Member]:
     """All shipped bricks, or those chosen by name or pattern."""
-    return list(
-        await asyncio.gather(*(inspected(executor, source) for _, source in read_bricks(chosen)))
-    )
+    return list(await asyncio.gather(*(inspected(executor, source) for _, source in read_bricks(chosen))))

@@ -22,7 +22,9 @@ from tests.envpool.composition.simulated import (
     member,
 )
 
-BRICKS = [member(each) for each in (AddOne, AnyDivisor, Digits, Double, HalfOfEven, Hangs, Raises, Same, Total)]
+BRICKS = [
+    member(each) for each in (AddOne, AnyDivisor, Digits, Double, HalfOfEven, Hangs, Raises, Same, Total)
+]
 SETTINGS = ComposerSettings(max_size=3, level=1, search=SearchSettings(agreeing=2))
 
 

@@ -1,5 +1,6 @@
 import random
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -59,7 +60,7 @@ async def test_the_types_of_a_chain_fit_and_no_brick_comes_twice() -> None:
     by_id = {member(each).id: member(each).material for each in GOOD}
     for chain in await found(GOOD):
         steps = [by_id[each] for each in chain.members]
-        assert all(a.codomain == b.domain for a, b in zip(steps, steps[1:], strict=False))
+        assert all(a.codomain == b.domain for a, b in pairwise(steps))
         assert (chain.domain, chain.codomain) == (steps[0].domain, steps[-1].codomain)
         assert len(set(chain.members)) == chain.size == len(chain.values) - 1
 
@@ -118,6 +119,15 @@ async def test_an_edge_that_ended_in_a_kill_is_never_tried_again() -> None:
     assert search.killed_edges == {(member(Double).id, member(Hangs).id)}
     hung = [x for name, x in executor.solved if name == "Hangs"]
     assert len(hung) == SETTINGS.draws
+
+
+async def test_a_start_that_ended_in_a_kill_is_never_tried_again() -> None:
+    executor = SimulatedExecutor()
+    search = FrontierSearch(executor, [member(Hangs)], SETTINGS)
+    for seed in range(3):
+        starts = [Recipe(member(Hangs).id, seed, 1)]
+        assert [chain async for chain in search.chains(random.Random(seed), starts, Quotas(9))] == []
+    assert len(executor.solved) == SETTINGS.draws
 
 
 async def test_only_functions_stand_inside_a_chain() -> None:
