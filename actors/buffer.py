@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from training.buffer import GroupBuffer
-
 from actors.base import Actor
+from training.buffer import GroupBuffer
 from training.trajectory import Group
 
 
@@ -24,7 +23,7 @@ class BufferActor(Actor):
         self._version = int((self.pool_reader.state("weights") or {}).get("version", 0))
 
     async def reserve(self, owner: str, count: int) -> list[str]:
-        """Permits to generate a group each; none while it is not the solver's turn. Unused ones come back by `release`."""
+        """Permits to generate a group each; none while it is not the solver's turn. Unused ones are released."""
         await self.ready()
         if self.phase != "training" or self.draining:
             return []

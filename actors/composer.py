@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from actors.base import Actor
 from actors.sandbox import SandboxGroup
-from envpool.composition import Composer, ComposerSettings
+from envpool.composition.chains import SearchSettings
+from envpool.composition.composer import Composer, ComposerSettings
 from envpool.members import Member, Program, Status
 
 
@@ -22,17 +23,18 @@ class ComposerActor(Actor):
         self._proposed = self._admitted = 0
         self._composer = Composer(
             SandboxGroup(self.peers, self.config.sandbox.count),
+            self._bricks(),
             ComposerSettings(
-                depth=composer.depth,
-                expansions=composer.expansions,
+                operators=composer.operators,
                 min_size=composer.min_size,
                 max_size=composer.max_size,
-                operators=composer.operators,
-                literal_limit=composer.literal_limit,
+                search=SearchSettings(
+                    depth=composer.depth, expansions=composer.expansions, max_literal=composer.literal_limit
+                ),
             ),
-            # A restart must not search the same chains again.
-            seed=hash((self.config.run.seed, len(self.pool_reader.journal(after=0, limit=10**9))))
-            & 0xFFFFFFFF,
+            # Another seed at each start, so that a restarted composer does not search the same chains again.
+            seed=self.config.run.seed + self.pool_reader.last_sequence(),
+            known=lambda id: self.pool_reader.status(id) is not None,
         )
         if composer.enabled:
             self.background("compose", self._compose_once)
@@ -49,10 +51,15 @@ class ComposerActor(Actor):
             await self.idle("validator")
             return
         self.waiting_for = "sandbox"
-        for member in await self._composer.propose(self.config.composer.batch, self._bricks()):
+        self._composer.use(self._bricks())
+        for member in await self._composer.propose(self.config.composer.batch):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
 
     def _bricks(self) -> list[Member]:
         found = (self.pool_reader.get(id) for id in self.pool_reader.ids(status=Status.ACTIVE))
-        return [m for m in found if m and isinstance(m.material, Program) and not m.held_out]
+        return [
+            m
+            for m in found
+            if m and isinstance(m.material, Program) and not m.held_out and m.material.oracle == "equality"
+        ]

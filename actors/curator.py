@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from actors.base import Actor
+from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
-from envpool.curation import Curator, Promote, Rest, Wake
+from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Wake
 from envpool.members import Status
 
 FOLLOW_SECONDS = 0.5
@@ -22,14 +23,12 @@ class CuratorActor(Actor):
     """Serves recipes to solvers and takes answer counts back."""
 
     async def start(self) -> None:
-        self._curator = Curator(
-            self.config.curation, policy=self.config.policy.name, seed=self.config.run.seed
-        )
+        self._policy = self.config.policy.name
+        settings = CurationSettings(**self.config.curation.model_dump())
+        self._curator = Curator(settings, policy=self._policy, seed=self.config.run.seed)
         self._seen = 0
-        self._choices = 0
-        saved = self.pool_reader.state("curator")
         self._follow()
-        if saved:
+        if saved := self.pool_reader.state("curator"):
             self._curator.load_state_dict(saved)
         self.background("follow", self._follow_once)
         self.background("save", self._save_once)
@@ -39,10 +38,9 @@ class CuratorActor(Actor):
         await self.ready()
         self._follow()
         recipes = self._curator.choose(count)
-        self._choices += len(recipes)
         return [recipe.to_dict() for recipe in recipes]
 
-    async def record(self, counts: list[Any]) -> None:
+    async def record(self, counts: list[AnswerCount]) -> None:
         """Take answers in, and carry out what they decide."""
         await self.ready()
         await self.peers.pool.record(counts)
@@ -57,30 +55,27 @@ class CuratorActor(Actor):
         self._follow()
 
     def gauges(self) -> dict[str, float]:
-        return {"choices": self._choices, "members": self._curator.size}
+        return self._curator.metrics()
 
-    async def _carry_out(self, decision: Promote | Rest | Wake) -> None:
+    async def _carry_out(self, decision: Decision) -> None:
         match decision:
-            case Promote(member=member, level=level):
-                await self._promote(member, level)
+            case Promote():
+                await self._promote(decision)
             case Rest(member=member, reason=reason):
                 await self.peers.pool.transition(member, Status.RESTING.value, reason, self._step())
-            case Wake(member=member):
-                await self.peers.pool.transition(member, Status.ACTIVE.value, "rested", self._step())
+            case Wake(member=member, reason=reason):
+                await self.peers.pool.transition(member, Status.ACTIVE.value, reason, self._step())
 
-    async def _promote(self, member: str, level: int) -> None:
-        if not self.config.curation.adaptive_levels:
-            self._curator.cap(member)
-            return
+    async def _promote(self, promotion: Promote) -> None:
+        member, level = promotion.member, promotion.level
         refusal = await self.peers.validator.level_refused(member, level)
         if refusal:
             self._curator.cap(member)
-            await self.peers.pool.set_level(member, self.config.policy.name, level - 1, f"capped: {refusal}")
+            reason = f"capped, level {level} does not hold: {refusal}"
+            await self.peers.pool.set_level(member, self._policy, level - 1, reason)
         else:
             self._curator.promoted(member, level)
-            await self.peers.pool.set_level(
-                member, self.config.policy.name, level, "success at the level below"
-            )
+            await self.peers.pool.set_level(member, self._policy, level, promotion.reason)
 
     def _step(self) -> int:
         return int((self.pool_reader.state("progress") or {}).get("step", 0))

@@ -8,7 +8,6 @@ pool and not done again. A question that could not be judged fails the evaluatio
 from __future__ import annotations
 
 import asyncio
-import itertools
 import random
 from typing import Any
 
@@ -73,19 +72,19 @@ class EvaluatorActor(Actor):
         random.Random(self.config.run.seed).shuffle(programs)
         found: dict[str, Recipe] = {}
         dry: set[str] = set()
-        for round_ in itertools.count():
-            open_programs = [id for id in programs if id not in dry]
-            if len(found) >= count or not open_programs:
-                return [recipe.to_dict() for recipe in list(found.values())[:count]]
-            for id in open_programs:
-                instance = await self._instance(id, round_, apart)
+        draw = 0
+        while len(found) < count and (wet := [id for id in programs if id not in dry]):
+            for id in wet:
+                instance = await self._instance(id, draw, apart)
                 if instance is None or instance.digest in found:
                     dry.add(id)  # its small space of questions is used up
                 else:
                     found[instance.digest] = instance.recipe
+            draw += 1
+        return [recipe.to_dict() for recipe in list(found.values())[:count]]
 
-    async def _instance(self, id: str, round_: int, apart: bool) -> Instance | None:
-        recipe = Recipe(id, EVALUATION_SEEDS + round_, self.config.evaluation.level)
+    async def _instance(self, id: str, draw: int, apart: bool) -> Instance | None:
+        recipe = Recipe(id, EVALUATION_SEEDS + draw, self.config.evaluation.level)
         try:
             if apart:
                 return await self._examiner.build(recipe)
@@ -115,7 +114,7 @@ class EvaluatorActor(Actor):
         return [await self._judge(i, a) for i, a in zip(instances, answers, strict=True)]
 
     async def _judge(self, instance: Instance, answers: list[dict[str, Any]]) -> dict[str, Any]:
-        outcomes = [await self._examiner.score(instance, answer["text"]) for answer in answers]
+        outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])
         if failed := [outcome for outcome in outcomes if isinstance(outcome, Failed)]:
             raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {failed[0].reason}")
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]

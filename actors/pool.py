@@ -27,6 +27,7 @@ class PoolActor(Actor):
         folder = self.config.run_folder / "pool"
         folder.mkdir(parents=True, exist_ok=True)
         self._writer = PoolWriter.open(folder, map_size=int(self.config.pool.map_size_gib * GIB))
+        self._writer.put_state("policy", self.config.policy.name)
         self._queue: list[tuple[Callable[[], Any], asyncio.Future[Any]]] = []
         self._committing: asyncio.Task[None] | None = None
         self._commits = self._changes = 0
@@ -93,8 +94,8 @@ class PoolActor(Actor):
                     answers.append((done, None, error))
         self._commits += 1
         self._changes += len(batch)
-        for done, value, error in answers:
-            loop.call_soon_threadsafe(_settle, done, value, error)
+        for done, value, fault in answers:
+            loop.call_soon_threadsafe(_settle, done, value, fault)
 
 
 def _settle(done: asyncio.Future[Any], value: Any, error: Exception | None) -> None:

@@ -28,7 +28,7 @@ class Post:
     def load(self) -> type:
         """The actor's class; imported only where the actor is made, since some bring torch along."""
         module, name = self.path.split(":")
-        return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+        return getattr(importlib.import_module(module), name)
 
 
 def posts(config: Config) -> list[Post]:

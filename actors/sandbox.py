@@ -29,7 +29,8 @@ class SandboxActor(Actor):
                 wall_seconds=sandbox.wall_seconds,
                 memory_mib=sandbox.memory_mib,
                 output_kib=sandbox.output_kib,
-            ),
+                open_children=sandbox.open_children,
+            )
         )
         self._jobs = self._calls = self._infrastructure = 0
 
@@ -47,7 +48,12 @@ class SandboxActor(Actor):
             raise
 
     def gauges(self) -> dict[str, float]:
-        return {"jobs": self._jobs, "calls": self._calls, "infrastructure_faults": self._infrastructure}
+        return {
+            "jobs": self._jobs,
+            "calls": self._calls,
+            "infrastructure_faults": self._infrastructure,
+            **{name: float(count) for name, count in self._executor.metrics().items()},
+        }
 
     async def stop(self) -> None:
         await super().stop()

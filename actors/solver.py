@@ -15,18 +15,18 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from training.policy.chat import Chat
-from training.policy.engine import EngineSettings, GenerationRequest, PolicyEngineLost, VllmEngine
-
 from actors.base import Actor
 from actors.curator import recipes_of
 from actors.lookup import PoolLookup
 from actors.sandbox import SandboxGroup
+from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
-from envpool.curation import AnswerCount
 from envpool.execution import Examiner
 from envpool.sandbox import InfrastructureFault
-from training.policy.source import resolve_model
+from training.policy.chat import Chat
+from training.policy.engine import VllmEngine
+from training.policy.errors import PolicyEngineLost
+from training.policy.settings import EngineSettings, GenerationRequest
 from training.rollout import Played, Rollout
 from training.trajectory import Sample
 
@@ -38,11 +38,10 @@ class SolverActor(Actor):
 
     async def start(self) -> None:
         policy, solver = self.config.policy, self.config.solver
-        folder = resolve_model(policy.model)
         self._chat = Chat(system=policy.system, examples=policy.examples)
         self._engine = VllmEngine(
             EngineSettings(
-                model_path=str(folder),
+                model=policy.model,
                 dtype=policy.dtype,
                 max_model_len=policy.max_model_len,
                 max_num_seqs=solver.max_num_seqs,
@@ -74,9 +73,7 @@ class SolverActor(Actor):
         examples out. Idempotent."""
         await self.ready()
         chat = Chat() if plain else self._chat
-        requests = [
-            GenerationRequest(chat.messages(prompt), n, max_tokens, temperature) for prompt in prompts
-        ]
+        requests = [_request(chat, prompt, n, max_tokens, temperature) for prompt in prompts]
         groups = await self._generate(requests)
         return [[sample.to_dict() for sample in group] for group in groups]
 
@@ -109,10 +106,7 @@ class SolverActor(Actor):
     async def _sample(self, prompts: Sequence[str], n: int) -> list[list[Sample]]:
         policy = self.config.policy
         return await self._generate(
-            [
-                GenerationRequest(self._chat.messages(p), n, policy.max_tokens, policy.temperature)
-                for p in prompts
-            ]
+            [_request(self._chat, prompt, n, policy.max_tokens, policy.temperature) for prompt in prompts]
         )
 
     async def _generate(self, requests: list[GenerationRequest]) -> list[list[Sample]]:
@@ -182,3 +176,9 @@ class SolverActor(Actor):
         )
         await self.peers.curator.record([count])
         await self.peers.metrics.samples(played.rows)
+
+
+def _request(chat: Chat, prompt: str, n: int, max_tokens: int, temperature: float) -> GenerationRequest:
+    return GenerationRequest(
+        messages=tuple(chat.messages(prompt)), n=n, max_tokens=max_tokens, temperature=temperature
+    )

@@ -13,14 +13,11 @@ from typing import Any
 from actors.base import Actor
 from actors.lookup import PoolLookup
 from actors.sandbox import SandboxGroup
-from envpool.admission import Admission, Verdict
-from envpool.bricks import read_bricks
+from envpool.admission import Admission, AdmissionSettings, Register, Verdict
 from envpool.contract import Failed, Instance, Scored
 from envpool.execution import Examiner
-from envpool.members import Composite, Member, Origin
-from envpool.seeds import read_seeds
-
-KEPT_EVIDENCE_CHARACTERS = 2000
+from envpool.members import Composite, Member, Origin, Program
+from envpool.shipped import Shipped, shipped
 
 
 class ValidatorActor(Actor):
@@ -32,12 +29,21 @@ class ValidatorActor(Actor):
         admission = self.config.admission
         executor = SandboxGroup(self.peers, self.config.sandbox.count)
         self._examiner = Examiner(executor, PoolLookup(self.pool_reader))
+        register = Register(filter(None, map(self.pool_reader.get, self.pool_reader.ids())))
         self._admission = Admission(
-            executor, self.peers.novelty, self._known, settings=admission, novelty_settings=self.config.novelty,
+            executor,
+            self.peers.novelty,
+            register,
+            settings=AdmissionSettings(
+                seeds_per_level=admission.seeds_per_level,
+                levels=admission.levels,
+                perturbations=admission.perturbations,
+                guess_limit=admission.guess_limit,
+                near_duplicate=self.config.novelty.near_duplicate,
+                calibration_instances=admission.calibration_instances,
+            ),
             calibrate=self._calibrate if admission.calibrate else None,
-        )  # fmt: skip
-        for id in self.pool_reader.ids():
-            self._remember(self.pool_reader.get(id))
+        )
         self._slots = asyncio.Semaphore(admission.concurrent)
         self._waiting = self._judged = self._admitted = 0
 
@@ -93,20 +99,22 @@ class ValidatorActor(Actor):
     async def bootstrap(self) -> dict[str, int]:
         """Put the configured seeds and bricks through the gates. Idempotent; returns counts."""
         await self.ready()
-        programs = [(name, source, Origin.SEED) for name, source in read_seeds(self.config.pool.seeds)]
-        programs += [(name, source, Origin.BRICK) for name, source in read_bricks(self.config.pool.bricks)]
-        known = {id for id in self.pool_reader.ids()}
-        verdicts = await asyncio.gather(
-            *(
-                self.judge(source, origin.value, (), name, name in self.config.pool.held_out)
-                for name, source, origin in programs
-            )
-        )
-        admitted = sum(bool(verdict["admitted"]) for verdict in verdicts)
-        return {"admitted": admitted, "refused": len(programs) - admitted, "known_before": len(known)}
+        pool = self.config.pool
+        programs = shipped(pool.seeds, pool.bricks, pool.held_out)
+        verdicts = await asyncio.gather(*(self._bring_in(program) for program in programs))
+        admitted = sum(verdicts)
+        return {"admitted": admitted, "refused": len(programs) - admitted}
 
     def gauges(self) -> dict[str, float]:
         return {"judged": self._judged, "admitted": self._admitted, "queue": self._waiting}
+
+    async def _bring_in(self, program: Shipped) -> bool:
+        if self.pool_reader.get(Program(program.source, "", "", "", "").id) is not None:
+            return True
+        verdict = await self.judge(
+            program.source, program.origin.value, name=program.name, held_out=program.held_out
+        )
+        return bool(verdict["admitted"])
 
     async def _conclude(self, verdict: Verdict, source: str, origin: str) -> dict[str, Any]:
         self._judged += 1
@@ -115,9 +123,6 @@ class ValidatorActor(Actor):
             await self._reject(verdict.id, origin, verdict.gate, verdict.reason, plain["evidence"], source)
             return {**plain, "admitted": False}
         admitted = await self.peers.pool.admit(verdict.member.to_dict(), verdict.reason, self._step())
-        self._remember(verdict.member)
-        if verdict.member.embedding:
-            await self.peers.novelty.add(verdict.member.id, verdict.member.embedding)
         self._admitted += admitted
         return {**plain, "admitted": True}
 

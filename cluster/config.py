@@ -84,7 +84,7 @@ class SandboxConfig(Section):
     )
     memory_mib: Count = 512
     output_kib: Count = 256
-    allow_unsafe: bool = False
+    open_children: Count = Field(32, description="programs whose child is kept open, a zygote")
 
 
 class GeneratorConfig(Section):
@@ -142,9 +142,11 @@ class CurationConfig(Section):
     min_answers: Count = 16
     rest_easy: Share = 0.95
     rest_hard: Share = 0.02
-    rest_answers: Count = 64
+    rest_answers: Count = Field(64, description="at most `window`")
     seed_floor: Share = Field(0.2, description="paper (EvoEnv)")
-    composite_share: Share = Field(0.3, description="share of draws for composites")
+    composite_share: Share | None = Field(
+        None, description="share of draws for composites; null: by their weights"
+    )
 
 
 class PoolConfig(Section):
@@ -198,6 +200,10 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Config:
+        if self.curation.seed_floor + (self.curation.composite_share or 0.0) > 1:
+            raise ValueError(
+                "curation.seed_floor and curation.composite_share are more than all draws together"
+            )
         if self.composer.min_size > self.composer.max_size:
             raise ValueError(
                 f"composer.min_size={self.composer.min_size} is above composer.max_size={self.composer.max_size}"

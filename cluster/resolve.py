@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from cluster.config import Config
+from envpool.shipped import UnknownProgram, shipped
 
 PRESETS = ("local", "a100-node", "a100-cluster")
 
@@ -35,10 +36,14 @@ def resolve(source: str, overrides: Sequence[str] = ()) -> Config:
 def validated(tree: dict[str, Any], source: str) -> Config:
     """The model of a tree of keys. Raises ConfigError with every fault, one a line."""
     try:
-        return Config.model_validate(tree)
+        config = Config.model_validate(tree)
+        shipped(config.pool.seeds, config.pool.bricks, config.pool.held_out)
     except ValidationError as error:
         lines = [_explain(dict(fault)) for fault in error.errors()]
         raise ConfigError(f"{source}: " + "\n  ".join(lines)) from error
+    except UnknownProgram as error:
+        raise ConfigError(f"{source}: pool: {error}") from error
+    return config
 
 
 def dump(config: Config) -> str:

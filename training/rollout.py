@@ -61,7 +61,7 @@ class Rollout:
         if instance is None:
             return Played(recipe)
         samples = (await self._generate([instance.prompt], self._group_size))[0]
-        outcomes = [await self._examiner.score(instance, sample.text) for sample in samples]
+        outcomes = await self._examiner.score_all(instance, [sample.text for sample in samples])
         return self._played(instance, samples, outcomes, group_id)
 
     def _played(

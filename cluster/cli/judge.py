@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from cluster.cli.places import fail
-from envpool.admission import Verdict
-from envpool.members import Origin
+from envpool.admission import Admission, Register, Verdict
+from envpool.members import Member, Origin
+from envpool.sandbox import LocalExecutor, SandboxUnavailable
 
 
 def judge(
@@ -24,28 +26,24 @@ def judge(
     verdicts = asyncio.run(judged(files, Origin.USER))
     if as_json:
         for path, verdict in zip(files, verdicts, strict=True):
-            typer.echo(json.dumps({"file": str(path), **plain(verdict)}))
+            typer.echo(json.dumps({"file": str(path), **verdict.to_dict()}, default=str))
     else:
         Console().print(_table(files, verdicts))
     if any(verdict.member is None for verdict in verdicts):
         raise typer.Exit(1)
 
 
-async def judged(files: list[Path], origin: Origin) -> list[Verdict]:
-    """The verdicts, in order; a later copy of an earlier file is a duplicate."""
-    from envpool.admission import local_admission
-
-    sources = [_read(path) for path in files]
-    async with local_admission() as admission:
-        verdicts = []
-        for path, source in zip(files, sources, strict=True):
-            verdicts.append(await admission.judge(source, origin, (), name=path.stem))
-        return verdicts
-
-
-def plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict for a machine to read."""
-    return {"admitted": verdict.member is not None, **verdict.to_dict()}
+async def judged(files: list[Path], origin: Origin, known: Sequence[Member] = ()) -> list[Verdict]:
+    """The verdicts, in order; copies of known members and of earlier files are duplicates."""
+    sources = [(path.stem, _read(path)) for path in files]
+    executor = LocalExecutor()
+    try:
+        admission = Admission(executor, known=Register(known))
+        return [await admission.judge(source, origin, name=name) for name, source in sources]
+    except SandboxUnavailable as error:
+        fail(str(error))
+    finally:
+        executor.close()
 
 
 def _read(path: Path) -> str:

@@ -1,1 +1,1 @@
-"""The presets: `local` (two cores), `a100-node` (8 GPUs) and `a100-cluster` (32 GPUs), the same keys with other numbers."""
+"""The presets: `local` (two cores), `a100-node` (8 GPUs), `a100-cluster` (32 GPUs); the same keys, other numbers."""

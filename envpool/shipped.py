@@ -1,0 +1,67 @@
+"""The programs that ship with Envolve, seeds and bricks, chosen by name.
+
+Invariant: they are text here, like any other program; only a sandbox's child runs them. Bricks are named with
+their topic ("strings/upper_case"), seeds without one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+from envpool.bricks import UnknownBrick, read_bricks
+from envpool.members import Origin
+from envpool.seeds import read_seeds
+
+Choice = Literal["all", "none"] | Sequence[str]
+
+
+class UnknownProgram(LookupError):
+    """A name that no shipped program has; the message names the nearest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A shipped program."""
+
+    name: str
+    source: str
+    origin: Origin
+    held_out: bool
+    """Set apart whole, for evaluation."""
+
+
+def shipped(seeds: Choice, bricks: Choice, held_out: Iterable[str] = ()) -> list[Shipped]:
+    """The chosen programs, seeds first; `held_out` names some of them. Raises UnknownProgram."""
+    chosen = [(name, source, Origin.SEED) for name, source in _seeds(seeds)]
+    chosen += [(name, source, Origin.BRICK) for name, source in _bricks(bricks)]
+    apart = set(held_out)
+    for name in sorted(apart - {name for name, _, _ in chosen}):
+        raise UnknownProgram(_unknown(name, [name for name, _, _ in chosen], "chosen seed or brick"))
+    return [Shipped(name, source, origin, name in apart) for name, source, origin in chosen]
+
+
+def _seeds(choice: Choice) -> list[tuple[str, str]]:
+    every = read_seeds()
+    if choice == "all":
+        return every
+    wanted = [] if choice == "none" else list(choice)
+    names = [name for name, _ in every]
+    for name in wanted:
+        if name not in names:
+            raise UnknownProgram(_unknown(name, names, "seed"))
+    return [(name, source) for name, source in every if name in wanted]
+
+
+def _bricks(choice: Choice) -> list[tuple[str, str]]:
+    if choice == "none":
+        return []
+    try:
+        return read_bricks(None if choice == "all" else choice)
+    except UnknownBrick as error:
+        raise UnknownProgram(str(error)) from error
+
+
+def _unknown(name: str, names: list[str], kind: str) -> str:
+    nearest = get_close_matches(name, names, n=1, cutoff=0.0)
+    return f"no {kind} {name!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
