@@ -73,7 +73,7 @@ class LearnerConfig(Section):
     checkpoint_every: Count = Field(10, description="updates")
     keep_checkpoints: Count = 2
     generator_advantage: Share = Field(0.3, description="paper (EvoEnv)")
-    precision: Literal["bf16", "fp32"] = Field("bf16", description="of the passes; parameters stay float32")
+    precision: Literal["auto", "bf16", "fp32"] = Field("auto", description="of the passes; parameters stay float32")
 
 
 class SandboxConfig(Section):

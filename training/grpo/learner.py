@@ -105,8 +105,8 @@ class Learner:
             generator_scale=settings.generator_advantage,
         )
         output = self._train(batch)
-        stale = [self.version - group.version_low for group in groups]
         self.version = self.version + 1 if version is None else version
+        stale = [self.version - 1 - group.version_low for group in groups]
         return step_metrics(output, groups, time.monotonic() - started) | {
             "version": float(self.version),
             "staleness_mean": float(np.mean(stale)),

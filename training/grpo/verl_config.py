@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
 
 from training.grpo.platform import ON_CPU  # first: verl asks for its platform while it is imported
 
@@ -17,6 +18,17 @@ from verl.workers.config import (
 )
 
 from training.grpo.settings import LearnerSettings
+
+
+BF16_INSTRUCTIONS = {"amx_bf16", "avx512_bf16", "bf16"}
+"""Processor flags, as Linux spells them on x86 and ARM."""
+
+
+def passes_in(precision: str, cpu_flags: Path = Path("/proc/cpuinfo")) -> str:
+    """The precision of forward and backward pass that "auto" stands for on this machine."""
+    if precision != "auto":
+        return precision
+    return "bf16" if not ON_CPU or BF16_INSTRUCTIONS & set(cpu_flags.read_text().split()) else "fp32"
 
 
 def worker_config(settings: LearnerSettings) -> TrainingWorkerConfig:
@@ -36,7 +48,7 @@ def worker_config(settings: LearnerSettings) -> TrainingWorkerConfig:
         use_remove_padding=flash,
         use_torch_compile=False,
         reshard_after_forward=settings.ranks > 1,
-        mixed_precision={"param_dtype": settings.precision, "reduce_dtype": "fp32"},
+        mixed_precision={"param_dtype": passes_in(settings.precision), "reduce_dtype": "fp32"},
         seed=settings.seed,
     )
     optimizer = FSDPOptimizerConfig(
