@@ -12,10 +12,11 @@ import time
 
 from envpool.sandbox.inside.frames import CONFINED, HEADER
 from envpool.sandbox.results import Fault, FaultKind, SandboxLimits
-from envpool.sandbox.server import ForkServer, Lost, cpu_net
+from envpool.sandbox.server import Burial, ForkServer, Lost, cpu_net
 
 _STALL_SHARE = 0.2  # of the CPU budget: below it, a child at its wall limit was not given time
 _MIN_WAIT = 0.005  # seconds between two looks at a CPU clock
+_EXIT_GRACE = 1.0  # seconds between the end of a pipe and the end of the process that held it
 _CHUNK = 1 << 16
 
 
@@ -96,12 +97,11 @@ class Child:
             return stat.read().rpartition(b")")[2].split()[0] == b"S"
         return False
 
-    def end(self) -> None:
-        """Kills and buries it. Raises Lost."""
-        if self._job is not None:
-            job = self._job
-            self.abandon()
-            self._burial = self._server.bury(job)
+    def end(self, grace: float = 0.0) -> Burial | None:
+        """Buries it, killing it unless it ends by itself in `grace` seconds; None if done. Raises Lost."""
+        job = self._job
+        self.abandon()
+        return None if job is None else self._server.bury(job, grace)
 
     def abandon(self) -> None:
         """Lets go of the pipes of a child whose zygote is going."""
@@ -129,18 +129,19 @@ class Child:
 
     def _death(self) -> Exception:
         """What the end of a child means, once its pipe has closed."""
-        self.end()
-        if not self._confined:
+        burial = self.end(_EXIT_GRACE)
+        if not self._confined or burial is None:
             return Lost("a child could not be confined")
-        status = self._burial.status
-        if os.WIFEXITED(status):
-            return Ended(FaultKind.CRASH, f"it ended its process with status {os.WEXITSTATUS(status)}")
-        number = os.WTERMSIG(status)
+        if os.WIFEXITED(burial.status):
+            return Ended(FaultKind.CRASH, f"it ended its process with status {os.WEXITSTATUS(burial.status)}")
+        number = os.WTERMSIG(burial.status)
         if number == signal.SIGSYS:
             return Ended(FaultKind.POLICY_KILL, "a forbidden system call")
         if number != signal.SIGKILL:
             return Ended(FaultKind.CRASH, f"killed by signal {number}")
-        if self._burial.cpu >= cpu_net(self._limits):
+        if burial.killed:
+            return Ended(FaultKind.PROTOCOL_ERROR, "it closed its channel and went on")
+        if burial.cpu >= cpu_net(self._limits):
             return Ended(FaultKind.CPU_LIMIT, "all its calls together")
         return Lost("a child was killed from outside")
 

@@ -34,10 +34,11 @@ class Lost(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Burial:
-    """How a child ended: wait status and CPU seconds."""
+    """How a child ended: wait status, CPU seconds, and whether the zygote had to kill it."""
 
     status: int
     cpu: float
+    killed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()), _settings(limits)],
                 env=environment(hash_seed), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # a Ctrl-C in the owner's terminal is not for it
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
         try:
@@ -110,29 +112,22 @@ class ForkServer:
         """A new child, confined before it reads. Raises Lost."""
         self._job += 1
         job = self._job
-        theirs_in, ours_out = os.pipe()
-        ours_in, theirs_out = os.pipe()
-        try:
-            with _or_lost():
-                socket.send_fds(self._control, [_message("fork", job)], [theirs_in, theirs_out])
+        with _or_lost(), contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
+            request_in, request_out = _pipe(reader=theirs, writer=ours)
+            reply_in, reply_out = _pipe(reader=ours, writer=theirs)
+            socket.send_fds(self._control, [_message("fork", job)], [request_in, reply_out])
             answer = self._answer(job)
             if "pid" not in answer:
                 raise Lost(f"fork failed: {answer.get('error')}")
-        except BaseException:
-            os.close(ours_in)
-            os.close(ours_out)
-            raise
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        return Birth(job, answer["pid"], ours_out, ours_in)
+            ours.pop_all()
+            return Birth(job, answer["pid"], request_out, reply_in)
 
-    def bury(self, job: int) -> Burial:
-        """Kills the child of a job, if it lives, and says how it ended. Raises Lost."""
+    def bury(self, job: int, grace: float = 0.0) -> Burial:
+        """Ends the child of a job, killing it unless it ends by itself in `grace` seconds. Raises Lost."""
         with _or_lost():
-            self._control.send(_message("end", job))
+            self._control.send(_message("end", job, grace=grace))
         answer = self._answer(job)
-        return Burial(answer["status"], answer["cpu"])
+        return Burial(answer["status"], answer["cpu"], answer["killed"])
 
     def _answer(self, job: int) -> dict[str, Any]:
         with _or_lost():
@@ -164,8 +159,16 @@ def _settings(limits: SandboxLimits) -> str:
     })  # fmt: skip
 
 
-def _message(do: str, job: int) -> bytes:
-    return json.dumps({"do": do, "job": job}).encode()
+def _message(do: str, job: int, **more: float) -> bytes:
+    return json.dumps({"do": do, "job": job, **more}).encode()
+
+
+def _pipe(reader: contextlib.ExitStack, writer: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends close with the stacks that own them."""
+    ends = os.pipe()
+    for stack, descriptor in zip((reader, writer), ends, strict=True):
+        stack.callback(os.close, descriptor)
+    return ends
 
 
 @contextlib.contextmanager

@@ -14,7 +14,16 @@ from typing import Self
 
 from envpool.sandbox import wire
 from envpool.sandbox.child import Child, Ended
-from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, SandboxLimits
+from envpool.sandbox.results import (
+    Call,
+    Fault,
+    FaultKind,
+    InfrastructureFault,
+    Result,
+    SandboxLimits,
+    SandboxUnavailable,
+    Value,
+)  # fmt: skip
 from envpool.sandbox.server import ForkServer, Lost
 
 log = logging.getLogger(__name__)
@@ -31,13 +40,16 @@ class Sandbox:
         self._hash_seed = hash_seed
         self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
         self._counts: Counter[str] = Counter()
-        self._server: ForkServer | None = None
-        self._layers = list(self._started().layers)
+        try:
+            self._server: ForkServer | None = ForkServer(self._limits, hash_seed)
+        except OSError as error:
+            raise SandboxUnavailable(f"no process can be started: {error}") from None
+        self._layers = list(self._server.layers)
         log.info("sandbox ready: %s", ", ".join(self._layers))
 
     def run(self, source: str, calls: Sequence[Call], *, fresh: bool = False) -> list[Result]:
         """One result a call, in order. `fresh` gives the job a fork of its own. Raises InfrastructureFault."""
-        if len(source) > self._limits.source_kib << 10:
+        if len(source.encode("utf-8", "surrogatepass")) > self._limits.source_kib << 10:
             return [
                 Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
             ] * len(calls)
@@ -95,18 +107,21 @@ class Sandbox:
         except wire.Malformed as error:
             return Fault(FaultKind.ILLEGAL_VALUE, str(error))
         child = self._child(key)
+        keep = False
         try:
             child.expect_silence()
             result = wire.read_reply(child.exchange(request), identity, call.method)
+            keep = isinstance(result, Value) and child.calls < self._limits.calls_per_child
         except Ended as error:
             result = error.fault
         except wire.Malformed as error:
             result = Fault(FaultKind.PROTOCOL_ERROR, str(error))
+        finally:
+            if not keep:  # also after an interrupt: a late reply must not meet another call
+                self._forget(key)
         self._counts["calls"] += 1
         if isinstance(result, Fault):
-            self._counts[result.kind] += 1
-        if isinstance(result, Fault) or child.calls >= self._limits.calls_per_child:
-            self._forget(key)
+            self._counts[result.kind.value] += 1
         return result
 
     def _child(self, key: _Key) -> Child:
@@ -128,7 +143,7 @@ class Sandbox:
         if self._server is None:
             try:
                 self._server = ForkServer(self._limits, self._hash_seed)
-            except OSError as error:
+            except (OSError, SandboxUnavailable) as error:
                 raise Lost(f"no zygote can be started: {error}") from None
         return self._server
 

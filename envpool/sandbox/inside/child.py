@@ -95,7 +95,7 @@ class _Session:
             self._program = None
             return frames.encode([identity, "mem_limit", "MemoryError"])
         except IllegalValue as error:
-            return frames.encode([identity, "illegal_value", str(error)[:_MAX_DETAIL]])
+            return frames.encode([identity, "illegal_value", _clean(str(error))])
         except BaseException as error:  # noqa: BLE001  a program may raise anything, SystemExit too
             return frames.encode([identity, "code_error", _describe(error)])
         if len(body) > self._cage.output_bytes:
@@ -113,7 +113,7 @@ class _Session:
 def _describe(error: BaseException) -> str:
     """Class, message and the last line of the program on the way, as far as the program lets us."""
     if isinstance(error, Malformed):
-        return str(error)[:_MAX_DETAIL]
+        return _clean(str(error))
     try:
         text = f"{type(error).__name__}: {error}"
     except BaseException:  # noqa: BLE001  __str__ is the program's
@@ -123,4 +123,9 @@ def _describe(error: BaseException) -> str:
         if trace.tb_frame.f_code.co_filename == f"<{MODULE}>":
             line = trace.tb_lineno
         trace = trace.tb_next
-    return text[:_MAX_DETAIL] + (f" (line {line})" if line else "")
+    return _clean(text) + (f" (line {line})" if line else "")
+
+
+def _clean(text: str) -> str:
+    """Short, and without lone surrogates, which the other side refuses."""
+    return text[:_MAX_DETAIL].encode("utf-8", "replace").decode()

@@ -75,6 +75,7 @@ def _checks() -> dict[str, list[Step]]:
             Step(LOAD, low(1)), Step(EQUAL, F_GETFD, "allow"), Step(EQUAL, F_GETFL, "allow", "eperm"),
         ],
         "prlimit64": [
+            Step(LOAD, low(0)), Step(EQUAL, 0, None, "eperm"),
             Step(LOAD, low(2)), Step(EQUAL, 0, None, "eperm"),
             Step(LOAD, high(2)), Step(EQUAL, 0, "allow", "eperm"),
         ],

@@ -17,6 +17,7 @@ import socket
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -169,7 +170,7 @@ class _Nursery:
         if message["do"] == "fork":
             self._fork(job, *descriptors)
         elif message["do"] == "end":
-            self._end(job)
+            self._end(job, message["grace"])
 
     def _fork(self, job: int, request_fd: int, reply_fd: int) -> None:
         try:
@@ -184,12 +185,23 @@ class _Nursery:
         os.close(request_fd)
         os.close(reply_fd)
 
-    def _end(self, job: int) -> None:
-        """Kills and buries; killing a child that is not buried cannot hit another process."""
+    def _end(self, job: int, grace: float) -> None:
+        """Kills and buries, but first waits `grace` seconds for a child that seems to be ending by itself.
+
+        Killing a child that is not buried cannot hit another process.
+        """
         pid = self._children.pop(job)
-        os.kill(pid, signal.SIGKILL)
-        _, status, usage = os.wait4(pid, 0)
-        self._answer({"job": job, "status": status, "cpu": usage.ru_utime + usage.ru_stime})
+        deadline = time.monotonic() + grace
+        buried, status, usage = os.wait4(pid, os.WNOHANG)
+        while not buried and time.monotonic() < deadline:
+            time.sleep(0.001)
+            buried, status, usage = os.wait4(pid, os.WNOHANG)
+        killed = not buried
+        if killed:
+            os.kill(pid, signal.SIGKILL)
+            _, status, usage = os.wait4(pid, 0)
+        cpu = usage.ru_utime + usage.ru_stime
+        self._answer({"job": job, "status": status, "cpu": cpu, "killed": killed})
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode())

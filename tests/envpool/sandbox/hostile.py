@@ -1,0 +1,74 @@
+"""Program texts for the tests: honest ones, and a frame that puts hostile lines where they run."""
+
+import textwrap
+
+HONEST = '''
+import random
+from envpool import Environment
+
+
+class Total(Environment):
+    rule = "Add up the numbers of the list."
+
+    def sample(self, rng: random.Random, level: int) -> list[int]:
+        return [rng.randint(0, 9) for _ in range(level + 1)]
+
+    def solve(self, x: list[int]) -> int:
+        return sum(x)
+'''
+
+PLANTED = '''
+import random
+from envpool import Environment, Planted
+
+
+class SubsetSum(Environment):
+    rule = "The input is a list of numbers and a target. Give numbers of the list that add up to the target."
+
+    def sample(self, rng: random.Random, level: int) -> tuple[list[int], int]:
+        numbers = [rng.randint(1, 9) for _ in range(3 + level)]
+        chosen = numbers[:2]
+        return Planted((numbers, sum(chosen)), chosen)
+
+    def verify(self, x: tuple[list[int], int], answer: list[int]) -> float:
+        left = list(x[0])
+        for number in answer:
+            if number not in left:
+                return 0.0
+            left.remove(number)
+        return float(sum(answer) == x[1])
+'''
+
+
+def program(solve: str, *, top: str = "", domain: str = "int", codomain: str = "int") -> str:
+    """A well-formed program whose `solve` runs the given lines."""
+    return f'''
+import random
+from envpool import Environment
+{textwrap.dedent(top)}
+
+class Subject(Environment):
+    rule = "Answer."
+
+    def sample(self, rng: random.Random, level: int) -> {domain}:
+        return 1
+
+    def solve(self, x: {domain}) -> {codomain}:
+{textwrap.indent(textwrap.dedent(solve).strip(), " " * 8)}
+'''
+
+
+# How a program reaches the kernel without a word the scan would notice: modules that others have loaded.
+KERNEL = '''
+import random
+os = random._os
+sys = os.sys
+ctypes = sys.modules["ctypes"]
+libc = ctypes.CDLL(None, use_errno=True)
+NUMBERS = sys.modules["envpool.sandbox.inside.syscalls"]
+MACHINE = os.uname().machine
+
+def call(name, *args):
+    words = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
+    return libc.syscall(ctypes.c_long(NUMBERS.number(name, MACHINE)), *words)
+'''
