@@ -17,6 +17,8 @@ ID_HEX_DIGITS = 20
 
 OracleKind = Literal["equality", "feasibility"]
 OperatorName = Literal["SEQUENTIAL", "PARALLEL"]
+_ORACLES = get_args(OracleKind)
+_OPERATORS = get_args(OperatorName)
 
 
 class MemberError(ValueError):
@@ -56,7 +58,7 @@ class Program:
     oracle: OracleKind = "equality"
 
     def __post_init__(self) -> None:
-        if self.oracle not in get_args(OracleKind):
+        if self.oracle not in _ORACLES:
             raise MemberError(f"unknown oracle {self.oracle!r}")
 
     @property
@@ -74,7 +76,7 @@ class Composite:
     codomain: str
 
     def __post_init__(self) -> None:
-        if self.operator not in get_args(OperatorName):
+        if self.operator not in _OPERATORS:
             raise MemberError(f"unknown operator {self.operator!r}")
         if not self.chains or not all(self.chains):
             raise MemberError("a composite needs at least one chain, and no chain may be empty")
@@ -130,11 +132,19 @@ class Member:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values only (embedding stays bytes), with the schema version."""
-        record: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN_FIELDS}
-        record |= {"schema": SCHEMA, "kind": self.kind, "origin": self.origin.value}
-        record |= {"parents": list(self.parents), "evidence": dict(self.evidence)}
-        record["material"] = _material_to_dict(self.material)
-        return record
+        return {
+            "schema": SCHEMA,
+            "kind": self.kind,
+            "material": _material_to_dict(self.material),
+            "origin": self.origin.value,
+            "parents": list(self.parents),
+            "family": self.family,
+            "held_out": self.held_out,
+            "fingerprint": self.fingerprint,
+            "embedding": self.embedding,
+            "evidence": dict(self.evidence),
+            "created": self.created,
+        }
 
     @classmethod
     def from_dict(cls, record: Mapping[str, Any]) -> Self:
@@ -145,17 +155,20 @@ class Member:
             )
         try:
             return cls(
-                material=_material_from_dict(record["kind"], record["material"]),
-                origin=Origin(record["origin"]),
-                parents=tuple(record["parents"]),
-                evidence=dict(record["evidence"]),
-                **{name: record[name] for name in _PLAIN_FIELDS},
+                _material_from_dict(record["kind"], record["material"]),
+                Origin(record["origin"]),
+                tuple(record["parents"]),
+                record["family"],
+                record["held_out"],
+                record["fingerprint"],
+                record["embedding"],
+                dict(record["evidence"]),
+                record["created"],
             )
         except (KeyError, TypeError, ValueError) as error:
             raise MemberError(f"broken member record: {error!r}") from error
 
 
-_PLAIN_FIELDS = ("family", "held_out", "fingerprint", "embedding", "created")
 _PROGRAM_FIELDS = ("source", "name", "rule", "domain", "codomain", "oracle")
 
 
