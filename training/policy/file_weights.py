@@ -13,6 +13,7 @@ import signal
 import threading
 
 BACKEND = "file"
+WATCHER = "envolve-parent-watch"
 
 
 def register() -> None:
@@ -28,14 +29,11 @@ def register() -> None:
 def _end_with_parent() -> None:
     """An engine core whose parent was killed would keep its memory and its cores; waiting costs no processor time."""
     parent = multiprocessing.parent_process()
-    if parent is None or any(thread.name == _watcher_name for thread in threading.enumerate()):
+    if parent is None or any(thread.name == WATCHER for thread in threading.enumerate()):
         return
 
     def watch() -> None:
         parent.join()
         os.kill(os.getpid(), signal.SIGKILL)
 
-    threading.Thread(target=watch, name=_watcher_name, daemon=True).start()
-
-
-_watcher_name = "envolve-parent-watch"
+    threading.Thread(target=watch, name=WATCHER, daemon=True).start()

@@ -70,7 +70,7 @@ def sampling(request: GenerationRequest, max_tokens: int) -> Any:
 
 
 def engine_failures() -> tuple[type[Exception], ...]:
-    """What vLLM raises for a dead core, a failed request and a refused one, and what a control call that hangs raises."""
+    """What vLLM raises for a dead core, a failed or refused request, and what a hanging control call raises."""
     from vllm.exceptions import VLLMClientError
     from vllm.v1.engine.exceptions import EngineDeadError, EngineGenerateError
 
