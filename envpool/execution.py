@@ -9,13 +9,13 @@ second against nobody. Nothing here decides what happens to a member.
 from collections.abc import Callable, Sequence
 
 from envpool.answers import UnparsableAnswer, read
-from envpool.composition.operators import OPERATORS, SINGLE, Operator, Problem
+from envpool.composition.operators import OPERATORS, SINGLE, Operator, Problem, questions
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored, Unparsed
 from envpool.members import Composite, Member, Program
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, Value
 from envpool.signatures import IllegalValue, canonical_bytes, check, from_wire, literal, parse_type, to_wire
-from envpool.split import is_held_out
+from envpool.split import is_held_out, is_held_out_prompt
 
 ATTEMPTS = 16
 """Draws for one recipe until a whole chain runs on the input (ours)."""
@@ -86,6 +86,10 @@ class Examiner:
 
         Raises ProgramFault, or InfrastructureFault from the executor.
         """
+        instance, _ = await self._build(recipe)
+        return instance
+
+    async def _build(self, recipe: Recipe) -> tuple[Instance, list[Problem]]:
         material = self._lookup(recipe.member).material
         for _ in range(ATTEMPTS):
             try:
@@ -93,15 +97,18 @@ class Examiner:
             except _ChainMiss as miss:
                 last, recipe = str(miss), recipe.again()
             else:
-                return _instance(_operator(material), recipe, problems)
+                return _instance(_operator(material), recipe, problems), problems
         detail = f"no draw ran through in {ATTEMPTS} attempts: {last}"
         raise ProgramFault(recipe.member, Fault(FaultKind.ILLEGAL_VALUE, detail))
 
     async def build_split(self, recipe: Recipe, held_out: bool, tries: int = SPLIT_TRIES) -> Instance | None:
-        """The first instance, from this attempt on, on the wanted side of the split; None after `tries`."""
+        """The first instance, from this attempt on, on the wanted side of the split; None after `tries`.
+
+        On the training side no step of a composite is a held-out question of its program either.
+        """
         for _ in range(tries):
-            instance = await self.build(recipe)
-            if is_held_out(instance) == held_out:
+            instance, problems = await self._build(recipe)
+            if is_held_out(instance) == held_out and (held_out or not _shows_held_out(problems)):
                 return instance
             recipe = instance.recipe.again()
         return None
@@ -200,6 +207,10 @@ def _instance(operator: Operator, recipe: Recipe, problems: list[Problem]) -> In
         references=tuple(slot.reference for slot in slots),
         inputs=tuple(slot.input for slot in slots),
     )
+
+
+def _shows_held_out(problems: list[Problem]) -> bool:
+    return any(is_held_out_prompt(question) for problem in problems for question in questions(problem))
 
 
 def _value(program: Program, result: Result) -> object:

@@ -7,13 +7,13 @@ chains and judges the slots. The texts are short because small models read them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Protocol
 
 from envpool.answers import answer_line
 from envpool.contract import render_prompt
 from envpool.members import Program
-from envpool.signatures import parse_type
+from envpool.signatures import from_wire, literal, parse_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,13 @@ class Parallel(Single):
 
 SINGLE: Operator = Single()
 OPERATORS: dict[str, Operator] = {"SEQUENTIAL": Sequential(), "PARALLEL": Parallel()}
+
+
+def questions(problem: Problem) -> list[str]:
+    """Each step as the prompt that its program by itself would make of the same input."""
+    later = [literal(from_wire(value)) for value in problem.values[1:]]
+    steps = zip(problem.steps, [problem.shown, *later], pairwise(problem.values), strict=False)
+    return [SINGLE.prompt([Problem((step,), shown, values)]) for step, shown, values in steps]
 
 
 def _is_correct(score: float) -> bool:

@@ -238,6 +238,26 @@ async def test_the_split_is_reached_by_further_draws_of_the_same_recipe() -> Non
             assert await examiner.build(instance.recipe) == instance
 
 
+@pytest.mark.parametrize(
+    "material", [sequential(Digits, Total, Double), parallel((Double,), (Digits, Total))]
+)
+async def test_no_step_trained_on_is_a_held_out_question_of_its_program(material: Member) -> None:
+    examiner = examiner_of(material)
+    held_out = {}
+    for program in (Digits, Total, Double):
+        for seed in range(300):
+            single = await examiner.build(Recipe(member(program).id, seed, 0))
+            held_out[program.rule, str(single.inputs[0])] = is_held_out(single)
+    assert any(held_out.values())
+    for seed in range(60):
+        instance = await examiner.build_split(Recipe(material.id, seed, 0), held_out=False)
+        chain = (
+            [(Digits, 0), (Total, 1), (Double, 2)] if len(instance.inputs) == 3 else [(Double, 0), (Total, 1)]
+        )
+        for program, slot in chain:
+            assert not held_out.get((program.rule, str(instance.inputs[slot])), False)
+
+
 async def test_a_side_without_instances_is_given_up() -> None:
     material = member(AnyDivisor)
     examiner = examiner_of(material)
