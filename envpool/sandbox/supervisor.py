@@ -64,6 +64,11 @@ class Sandbox:
         """The layers that hold, as the zygote reported them after its self-test."""
         return list(self._layers)
 
+    @property
+    def zygote_pid(self) -> int | None:
+        """The process whose children run programs; None while there is none."""
+        return self._server.pid if self._server else None
+
     def metrics(self) -> dict[str, int]:
         """Counts since the start: calls, forks, restarts, faults by kind; and the children open now."""
         return {**self._counts, "open_children": len(self._children)}

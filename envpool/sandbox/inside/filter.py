@@ -83,11 +83,14 @@ def _checks() -> dict[str, list[Step]]:
     }  # fmt: skip
 
 
+CHECKED = tuple(_checks())
+
+
 def _steps(machine: str) -> list[Step]:
     steps = [Step(LOAD, _ARCH), Step(EQUAL, AUDIT_ARCH[machine], None, "kill"), Step(LOAD, _NR)]
     if machine == "x86_64":
         steps.append(Step(AT_LEAST, X32_BIT, "kill"))
-    groups = ((syscalls.FREE, "allow"), (tuple(_checks()), None), (syscalls.OPENS, "eacces"),
+    groups = ((syscalls.FREE, "allow"), (CHECKED, None), (syscalls.OPENS, "eacces"),
               (syscalls.ABSENT, "enosys"), (syscalls.KILL, "kill"))  # fmt: skip
     for names, target in groups:
         for name in names:

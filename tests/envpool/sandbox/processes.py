@@ -1,0 +1,35 @@
+"""Looking at processes from outside, through /proc."""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def children(pid: int) -> list[int]:
+    """Living children of a process; none if it is gone."""
+    with contextlib.suppress(OSError):
+        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+def alive(pid: int) -> bool:
+    """Whether a process exists and is no zombie."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
+    """Polls until the condition holds; False if it never did."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
