@@ -128,7 +128,9 @@ class GroupBuffer:
         for _, entry in self._of(State.TAKEN):
             entry.state = State.READY
         self._drop_stale(version)
-        ready = [(entry.group.version_low, key, entry.group) for key, entry in self._of(State.READY) if entry.group]
+        ready = [
+            (entry.group.version_low, key, entry.group) for key, entry in self._of(State.READY) if entry.group
+        ]
         if len(ready) < self._size:
             return None
         batch = sorted(ready, key=lambda item: item[:2])[: self._size]

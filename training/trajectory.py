@@ -36,7 +36,9 @@ class Sample:
 
     def __post_init__(self) -> None:
         if len(self.token_ids) != len(self.logprobs):
-            raise MalformedTrajectory(f"{len(self.token_ids)} tokens with {len(self.logprobs)} log-probabilities")
+            raise MalformedTrajectory(
+                f"{len(self.token_ids)} tokens with {len(self.logprobs)} log-probabilities"
+            )
         if self.version_low > self.version_high:
             raise MalformedTrajectory(f"versions run backwards: {self.version_low} > {self.version_high}")
 

@@ -10,7 +10,9 @@ from training.buffer import GroupBuffer
 from training.trajectory import Group, Sample, Trajectory
 
 
-def group(name: str, version: int = 0, rewards: tuple[float, ...] = (0.0, 1.0), role: str = "solver") -> Group:
+def group(
+    name: str, version: int = 0, rewards: tuple[float, ...] = (0.0, 1.0), role: str = "solver"
+) -> Group:
     trajectories = tuple(
         Trajectory(Sample("", [1], [2], [-1.0], version, version, True), reward, reward == 1.0, True)
         for reward in rewards
@@ -216,7 +218,9 @@ class Life(RuleBasedStateMachine):
         counts = self.buffer.counts()
         reopened_at_most = self.size * self.version
         assert counts["reserved"] <= self.buffer.capacity
-        assert counts["reserved"] + counts["ready"] + counts["taken"] <= self.buffer.capacity + reopened_at_most
+        assert (
+            counts["reserved"] + counts["ready"] + counts["taken"] <= self.buffer.capacity + reopened_at_most
+        )
 
 
 Life.TestCase.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)

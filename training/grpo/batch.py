@@ -44,7 +44,9 @@ def advantages(groups: Sequence[Group], generator_scale: float) -> list[list[flo
     scores, _ = compute_grpo_outcome_advantage(returns, torch.ones_like(returns), index)
     flat = iter(scores[:, 0].tolist())
     scales = (generator_scale if group.role == "generator" else 1.0 for group in groups)
-    return [[next(flat) * scale for _ in group.trajectories] for group, scale in zip(groups, scales, strict=True)]
+    return [
+        [next(flat) * scale for _ in group.trajectories] for group, scale in zip(groups, scales, strict=True)
+    ]
 
 
 def arrange(groups: Sequence[Sequence[Row]], ranks: int, micro_batch: int) -> tuple[list[Row], int]:
@@ -72,7 +74,10 @@ def build_batch(
         raise EmptyBatch("no groups")
     scored = zip(groups, advantages(groups, generator_scale), strict=True)
     rows, size = arrange(
-        [[Row(t.sample, a) for t, a in zip(group.trajectories, values, strict=True)] for group, values in scored],
+        [
+            [Row(t.sample, a) for t, a in zip(group.trajectories, values, strict=True)]
+            for group, values in scored
+        ],
         ranks,
         micro_batch,
     )

@@ -82,12 +82,16 @@ class Learner:
         )
         try:
             device = "cpu" if ON_CPU else "cuda"
-            self._group = RayWorkerGroup(self._pool, rank, device_name=device, worker_env=rank_environment(settings))
+            self._group = RayWorkerGroup(
+                self._pool, rank, device_name=device, worker_env=rank_environment(settings)
+            )
             self._call("reset")
             self._call("set_loss_fn", partial(grpo_loss, actor_config(settings)))
         except (RayError, LearnerError) as error:
             self.close()
-            raise error if isinstance(error, LearnerError) else LearnerError("the group did not start") from error
+            raise (
+                error if isinstance(error, LearnerError) else LearnerError("the group did not start")
+            ) from error
         self.version = 0
 
     def update(self, groups: Sequence[Group], version: int | None = None) -> dict[str, float]:

@@ -54,8 +54,16 @@ def pack(sequences: Sequence[Sequence[int]], prompt_lengths: Sequence[int]) -> P
         offset += len(sequence)
     positions, mask = _ancestry(parents)
     scored, source = torch.unique(torch.tensor(predictors, dtype=torch.long), return_inverse=True)
-    return PackedTree(torch.tensor(tokens), positions, mask, scored, source, torch.tensor(labels, dtype=torch.long),
-                      torch.tensor(slots, dtype=torch.long), offset)
+    return PackedTree(
+        torch.tensor(tokens),
+        positions,
+        mask,
+        scored,
+        source,
+        torch.tensor(labels, dtype=torch.long),
+        torch.tensor(slots, dtype=torch.long),
+        offset,
+    )
 
 
 def _ancestry(parents: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:

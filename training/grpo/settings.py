@@ -26,7 +26,7 @@ class LearnerSettings:
     """Factor on advantages of generator groups (EvoEnv)."""
     temperature: float = 1.0
     """The sampler's temperature; log-probabilities are taken at it on both sides."""
-    micro_batch: int = 32
+    micro_batch: int = 16
     """Samples a rank forwards at once."""
     precision: str = "auto"
     """Of the forward and backward pass, "bf16" or "fp32"; parameters and optimiser state stay fp32. "auto" is bf16

@@ -19,7 +19,6 @@ from verl.workers.config import (
 
 from training.grpo.settings import LearnerSettings
 
-
 BF16_INSTRUCTIONS = {"amx_bf16", "avx512_bf16", "bf16"}
 """Processor flags, as Linux spells them on x86 and ARM."""
 

@@ -9,10 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.training.grpo.scripted import scripted_group
 from training.grpo.batch import EmptyBatch, Row, advantages, arrange, build_batch
 from training.trajectory import Group, Sample, Trajectory
-
-from tests.training.grpo.scripted import scripted_group
 
 
 def test_advantages_are_centred_within_each_group() -> None:
@@ -31,7 +30,13 @@ def test_a_generator_group_weighs_three_tenths_in_the_same_batch() -> None:
 
 def test_shaping_is_trained_on() -> None:
     sample = Sample("", [1], [2], [-1.0], 0, 0, True)
-    group = Group("g", "solver", "main", {}, (Trajectory(sample, 0, False, True, 0.1), Trajectory(sample, 0, False, False)))
+    group = Group(
+        "g",
+        "solver",
+        "main",
+        {},
+        (Trajectory(sample, 0, False, True, 0.1), Trajectory(sample, 0, False, False)),
+    )
     assert advantages([group], 1.0)[0][0] > 0
 
 

@@ -50,7 +50,11 @@ def test_only_the_last_whole_ones_are_kept_and_old_torn_ones_go(tmp_path: Path) 
         written(tmp_path, version)
     written(tmp_path, 5, whole=False)
     checkpoints.prune(tmp_path, keep=2)
-    assert sorted(folder.name for folder in tmp_path.iterdir()) == ["version-000003", "version-000004", "version-000005"]
+    assert sorted(folder.name for folder in tmp_path.iterdir()) == [
+        "version-000003",
+        "version-000004",
+        "version-000005",
+    ]
 
 
 def test_an_empty_root_has_no_checkpoint(tmp_path: Path) -> None:

@@ -84,7 +84,10 @@ def test_rewarded_responses_become_likelier_and_others_less_so(
 
 def test_exported_tensors_have_the_names_and_shapes_of_the_model(learner: Learner, tmp_path: Path) -> None:
     made = learner.export(tmp_path / "weights.safetensors")
-    with safe_open(made, "pt") as ours, safe_open(learner.settings.model_path / "model.safetensors", "pt") as theirs:
+    with (
+        safe_open(made, "pt") as ours,
+        safe_open(learner.settings.model_path / "model.safetensors", "pt") as theirs,
+    ):
         assert set(ours.keys()) == set(theirs.keys())
         assert all(ours.get_slice(k).get_shape() == theirs.get_slice(k).get_shape() for k in ours.keys())  # noqa: SIM118
     assert [path.name for path in tmp_path.iterdir()] == ["weights.safetensors"]
