@@ -1,7 +1,7 @@
 """The pool actor: the one writer of the run's LMDB, with grouped commits.
 
 Invariant: it holds the only write handle, and a call is answered after its transaction is durable. Calls that
-arrive together share one transaction. All of them are idempotent but `record`, whose doubles only add answers
+arrive together share one transaction (`envpool.store.group_commit`). All of them are idempotent but `record`, whose doubles only add answers
 that were counted twice to a rate. It judges nothing.
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 from actors.base import Actor
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter
+from envpool.store.group_commit import GroupCommit
 
 GIB = 1024**3
 
@@ -28,14 +29,13 @@ class PoolActor(Actor):
         folder.mkdir(parents=True, exist_ok=True)
         self._writer = PoolWriter.open(folder, map_size=int(self.config.pool.map_size_gib * GIB))
         self._writer.put_state("policy", self.config.policy.name)
-        self._queue: list[tuple[Callable[[], Any], asyncio.Future[Any]]] = []
-        self._committing: asyncio.Task[None] | None = None
-        self._commits = self._changes = 0
+        self._commits = GroupCommit(self._writer)
+        self._changes = 0
 
     async def admit(self, member: dict[str, Any], reason: str, step: int) -> bool:
         """False when the member was there already."""
         return await self._commit(
-            lambda: self._writer.admit(Member.from_dict(member), Status.ACTIVE, reason=reason, step=step)
+            lambda pool: pool.admit(Member.from_dict(member), Status.ACTIVE, reason=reason, step=step)
         )
 
     async def reject(
@@ -43,65 +43,33 @@ class PoolActor(Actor):
     ) -> None:
         """Record why a candidate fell."""
         await self._commit(
-            lambda: self._writer.reject(id, Origin(origin), gate, reason, evidence, source=source, step=step)
+            lambda pool: pool.reject(id, Origin(origin), gate, reason, evidence, source=source, step=step)
         )
 
     async def transition(self, id: str, to: str, reason: str, step: int) -> None:
         """Move an admitted member to another status."""
-        await self._commit(lambda: self._writer.transition(id, Status(to), reason, step))
+        await self._commit(lambda pool: pool.transition(id, Status(to), reason, step))
 
     async def record(self, counts: list[Any]) -> None:
         """Add answer counts to the statistics."""
-        await self._commit(lambda: self._writer.record(counts))
+        await self._commit(lambda pool: pool.record(counts))
 
     async def set_level(self, id: str, policy: str, level: int, reason: str) -> None:
         """The level that a policy is now asked at."""
-        await self._commit(lambda: self._writer.set_level(id, policy, level, reason))
+        await self._commit(lambda pool: pool.set_level(id, policy, level, reason))
 
     async def put_state(self, key: str, value: Any) -> None:
         """Keep a piece of the run's own state."""
-        await self._commit(lambda: self._writer.put_state(key, value))
+        await self._commit(lambda pool: pool.put_state(key, value))
 
     def gauges(self) -> dict[str, float]:
-        return {"commits": self._commits, "changes": self._changes}
+        return {"changes": self._changes}
 
     async def stop(self) -> None:
         await super().stop()
-        if self._committing is not None:
-            await self._committing
+        await asyncio.to_thread(self._commits.close)
         self._writer.close()
 
-    async def _commit(self, change: Callable[[], Any]) -> Any:
-        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._queue.append((change, done))
-        if self._committing is None or self._committing.done():
-            self._committing = asyncio.create_task(self._drain())
-        return await done
-
-    async def _drain(self) -> None:
-        while self._queue:
-            await asyncio.sleep(0)  # let calls that arrived together join this transaction
-            batch, self._queue = self._queue, []
-            await asyncio.to_thread(self._apply, batch, asyncio.get_running_loop())
-
-    def _apply(self, batch: list[tuple[Callable[[], Any], asyncio.Future[Any]]], loop: Any) -> None:
-        answers: list[tuple[asyncio.Future[Any], Any, Exception | None]] = []
-        with self._writer.batch():
-            for change, done in batch:
-                try:
-                    answers.append((done, change(), None))
-                except Exception as error:  # noqa: BLE001 - goes to the caller whose change it was
-                    answers.append((done, None, error))
-        self._commits += 1
-        self._changes += len(batch)
-        for done, value, fault in answers:
-            loop.call_soon_threadsafe(_settle, done, value, fault)
-
-
-def _settle(done: asyncio.Future[Any], value: Any, error: Exception | None) -> None:
-    if done.cancelled():
-        return
-    if error is None:
-        done.set_result(value)
-    else:
-        done.set_exception(error)
+    async def _commit(self, change: Callable[[PoolWriter], Any]) -> Any:
+        self._changes += 1
+        return await asyncio.wrap_future(self._commits.submit(change))

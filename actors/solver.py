@@ -38,6 +38,7 @@ class SolverActor(Actor):
 
     async def start(self) -> None:
         policy, solver = self.config.policy, self.config.solver
+        self._stopping = False
         self._chat = Chat(system=policy.system, examples=policy.examples)
         self._engine = VllmEngine(
             EngineSettings(
@@ -93,6 +94,7 @@ class SolverActor(Actor):
         }
 
     async def stop(self) -> None:
+        self._stopping = True
         await super().stop()
         for task in self._playing:
             task.cancel()
@@ -116,6 +118,8 @@ class SolverActor(Actor):
         try:
             return await work
         except PolicyEngineLost:
+            if self._stopping:
+                raise
             # The engine cannot be revived inside this process; Ray restarts the actor.
             os._exit(ENGINE_LOST_EXIT)
 
