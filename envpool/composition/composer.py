@@ -86,7 +86,9 @@ class Composer:
     def _wanted(self, n: int, sizes: Sequence[int]) -> list[tuple[OperatorName, int]]:
         """Operator and size of every composite to be made."""
         rng = seeded(f"composer:{self._seed}:{self._waves}:wanted")
-        return [(rng.choice(self._settings.operators), rng.choice(sizes)) for _ in range(n)]
+        drawn = [(rng.choice(self._settings.operators), rng.choice(sizes)) for _ in range(n)]
+        deepest = self._settings.search.depth
+        return [(each, min(size, deepest) if each == "SEQUENTIAL" else size) for each, size in drawn]
 
     async def _wave(self, wanted: list[tuple[OperatorName, int]], quotas: Quotas, depth: int) -> list[Member]:
         """The composites that one search gives; what is made leaves `wanted`."""

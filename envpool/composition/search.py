@@ -46,7 +46,7 @@ class FrontierSearch:
         return frozenset(self._extender.killed)
 
     async def chains(
-        self, rng: random.Random, starts: Sequence[Recipe], quotas: Quotas, depth: int | None = None
+        self, rng: random.Random, starts: Sequence[Recipe], quotas: Quotas, longest: int | None = None
     ) -> AsyncIterator[Chain]:
         """Chains in order of size, from the inputs that the recipes draw; a recipe's program comes first.
 
@@ -54,7 +54,7 @@ class FrontierSearch:
         """
         usable = [start for start in starts if ("", start.member) not in self._extender.killed]
         states = await self._extender.begin([(self._bricks[start.member], start) for start in usable])
-        for size in range(1, 1 + (depth or self._settings.depth)):
+        for size in range(1, 1 + min(longest or self._settings.depth, self._settings.depth)):
             if size > 1:
                 states = await self._extender.extend(self._edges(rng, states, quotas))
             rng.shuffle(states)

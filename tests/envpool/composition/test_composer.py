@@ -81,6 +81,12 @@ async def test_sizes_and_operators_are_chosen_by_the_caller() -> None:
     assert {each.family for each in made} == {"SEQUENTIAL-3"}
 
 
+async def test_no_sequential_composite_is_deeper_than_the_search() -> None:
+    settings = ComposerSettings(("SEQUENTIAL",), 2, 6, 1, SearchSettings(depth=2, agreeing=2))
+    made = await composer(settings).propose(4)
+    assert {each.family for each in made} == {"SEQUENTIAL-2"}
+
+
 async def test_quotas_keep_the_use_of_bricks_even() -> None:
     made = await composer().propose(8)
     used = Counter(part for each in made for part in each.parents)
