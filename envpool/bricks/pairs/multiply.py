@@ -13,4 +13,4 @@ class Multiply(Environment):
         return x[0] * x[1]
 
     def accepts(self, x: tuple[int, int]) -> bool:
-        return max(abs(x[0]), abs(x[1])) <= 10**9
+        return max(abs(x[0]), abs(x[1])) <= 10**15
