@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from envpool.signatures import Signature, SignatureError, ValueType, type_from_node
+from envpool.signatures import Signature, SignatureError, ValueType, parse_type, type_from_node
 
 MAX_RULE = 4_000
 PARAMETERS = {"sample": 2, "solve": 1, "verify": 2, "accepts": 1, "show": 1}  # apart from self
@@ -170,5 +170,5 @@ def _type(annotation: ast.expr | None) -> ValueType:
     if annotation is None:
         raise SignatureError("an annotation is missing")
     if isinstance(annotation, ast.Constant) and type(annotation.value) is str:
-        annotation = ast.parse(annotation.value, mode="eval").body
+        return parse_type(annotation.value)
     return type_from_node(annotation)
