@@ -28,7 +28,9 @@ class GeneratorActor(Actor):
 
     async def start(self) -> None:
         self._rng = random.Random(f"{self.config.run.seed}:{time.time_ns()}")
-        self._grammar = Grammar(self._rng.getrandbits(48))
+        self._grammar = Grammar(self.config.run.seed, position=int(self.pool_reader.state("grammar") or 0))
+        novelty = self.config.novelty
+        self._rewards = ProposalRewards(novelty.bonus_low, novelty.bonus_high, self.config.admission.penalty)
         self._written = {"policy": 0, "grammar": 0}
         self._admitted = {"policy": 0, "grammar": 0}
         if self.config.grammar.enabled:
@@ -46,6 +48,7 @@ class GeneratorActor(Actor):
         for proposal in self._grammar.write(self.config.grammar.batch):
             verdict = await self.peers.validator.judge(proposal.source, Origin.GRAMMAR.value)
             self._count("grammar", verdict)
+        await self.peers.pool.put_state("grammar", self._grammar.position)
 
     async def _policy_once(self) -> None:
         if not await self._may_write(self.config.generator.interval_seconds):
@@ -66,7 +69,9 @@ class GeneratorActor(Actor):
             [_proposal_row(prompt, parents, s, v) for s, v in zip(samples, verdicts, strict=True)]
         )
         if generator.train:
-            await self.peers.buffer.offer(self._group(samples, verdicts).to_dict())
+            id = f"{self.name}-{time.time_ns():x}"
+            group = proposal_group(id, self.config.policy.name, samples, verdicts, self._rewards)
+            await self.peers.buffer.offer(group.to_dict())
 
     async def _may_write(self, interval: float) -> bool:
         if self.phase != "training" or self.draining:
@@ -109,29 +114,6 @@ class GeneratorActor(Actor):
     def _count(self, maker: str, verdict: dict[str, Any]) -> None:
         self._written[maker] += 1
         self._admitted[maker] += bool(verdict["admitted"])
-
-    def _group(self, samples: list[Sample], verdicts: list[dict[str, Any]]) -> Group:
-        trajectories = tuple(
-            Trajectory(
-                sample,
-                reward=self._reward(verdict),
-                success=bool(verdict["admitted"]),
-                parsed=verdict["gate"] not in ("size", "L1"),
-            )
-            for sample, verdict in zip(samples, verdicts, strict=True)
-        )
-        return Group(
-            f"{self.name}-{time.time_ns():x}", "generator", self.config.policy.name, {}, trajectories
-        )
-
-    def _reward(self, verdict: dict[str, Any]) -> float:
-        evidence = verdict["evidence"]
-        novelty = self.config.novelty
-        similarity = evidence.get("similarity")
-        new = bonus(similarity, novelty.bonus_low, novelty.bonus_high) if similarity is not None else 0.0
-        return generator_reward(
-            valid=bool(verdict["valid"]), success_rate=evidence.get("success_rate"), novelty=new
-        )
 
 
 def _proposal_row(

@@ -1,8 +1,8 @@
 """The pool actor: the one writer of the run's LMDB, with grouped commits.
 
 Invariant: it holds the only write handle, and a call is answered after its transaction is durable. Calls that
-arrive together share one transaction (`envpool.store.group_commit`). All of them are idempotent but `record`, whose doubles only add answers
-that were counted twice to a rate. It judges nothing.
+arrive together share one transaction (`envpool.store.group_commit`). All of them are idempotent but `record`,
+whose doubles only add answers that were counted twice to a rate. It judges nothing.
 """
 
 from __future__ import annotations
