@@ -12,13 +12,11 @@ import random
 import time
 from typing import Any
 
-from training.rewards import generator_reward
-
 from actors.base import Actor
 from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
 from envpool.members import Member, Origin, Program, Status
-from envpool.novelty import bonus
-from training.trajectory import Group, Sample, Trajectory
+from training.proposals import ProposalRewards, proposal_group
+from training.trajectory import Sample
 
 
 class GeneratorActor(Actor):
