@@ -1,6 +1,6 @@
 """The composer actor: fuses active members into composites by frontier search, a few at a time.
 
-Invariant: it builds only on active equality members that are not held out, follows the pool, and asks for room
+Invariant: it builds only on active programs that are not held out, follows the pool, and asks for room
 before it searches. The search and the operators are `envpool.composition`'s.
 """
 
@@ -59,7 +59,7 @@ class ComposerActor(Actor):
     def _bricks(self) -> list[Member]:
         found = (self.pool_reader.get(id) for id in self.pool_reader.ids(status=Status.ACTIVE))
         return [
-            m
-            for m in found
-            if m and isinstance(m.material, Program) and not m.held_out and m.material.oracle == "equality"
+            member
+            for member in found
+            if member and isinstance(member.material, Program) and not member.held_out
         ]

@@ -159,7 +159,7 @@ class SolverActor(Actor):
         self._groups += 1
         recipe = played.recipe
         if played.broken:
-            await self.peers.curator.quarantine(recipe.member, played.broken)
+            await self.peers.curator.quarantine(played.culprit, played.broken)
         if played.failures:
             self._infrastructure += played.failures
             await self.peers.metrics.alarm(

@@ -35,7 +35,9 @@ class Played:
     failures: int = 0
     """Infrastructure failures."""
     broken: str = ""
-    """Why the member should be quarantined, when it should."""
+    """Why a member should be quarantined, when one should."""
+    culprit: str = ""
+    """That member: the recipe's own, or a part of a composite."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     """One row a response, for the samples table."""
 
@@ -57,7 +59,7 @@ class Rollout:
         try:
             instance = await self._examiner.build_split(recipe, held_out=False)
         except ProgramFault as fault:
-            return Played(recipe, broken=str(fault))
+            return Played(recipe, broken=str(fault), culprit=fault.member)
         if instance is None:
             return Played(recipe)
         samples = (await self._generate([instance.prompt], self._group_size))[0]
@@ -86,6 +88,7 @@ class Rollout:
             parsed=sum(item.parsed for item in trajectories),
             failures=len(failed),
             broken=next((item.reason for item in failed if item.program), ""),
+            culprit=instance.recipe.member,
             rows=[_row(instance, group_id, item) for item in trajectories],
         )
 
