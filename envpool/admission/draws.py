@@ -45,6 +45,7 @@ def brief(value: object) -> str:
 
 async def runs(executor: Executor, candidate: Candidate, recipes: Sequence[Recipe]) -> list[Draw]:
     """L2: samples, references and acceptance of the program's own inputs, in two fresh children."""
+    await _does_run(executor, candidate, recipes)
     source = candidate.program.source
     samples = await executor.run(source, _samples(recipes), fresh=True)
     drawn = [_sample(candidate, recipe, result) for recipe, result in zip(recipes, samples, strict=True)]
@@ -61,6 +62,17 @@ async def runs(executor: Executor, candidate: Candidate, recipes: Sequence[Recip
         Draw(recipe, wire, from_wire(wire), shown, reference)
         for recipe, (wire, shown, _), reference in zip(recipes, drawn, references, strict=True)
     ]
+
+
+async def _does_run(executor: Executor, candidate: Candidate, recipes: Sequence[Recipe]) -> None:
+    """One draw a level, one call at a time: a program that hangs must not burn the limit in every draw."""
+    source = candidate.program.source
+    for recipe in {recipe.level: recipe for recipe in recipes}.values():
+        (result,) = await executor.run(source, _samples([recipe]))
+        wire, _, _ = _sample(candidate, recipe, result)
+        for call in _solves(candidate, [wire]):
+            (result,) = await executor.run(source, [call])
+            expect(result, call.method, recipe)
 
 
 async def repeats(executor: Executor, candidate: Candidate, draws: Sequence[Draw]) -> None:

@@ -5,6 +5,7 @@ oracle by `verify` in the child. What reaches it is always well typed, because a
 malformed must fail in reading, and nothing that is well typed may make `verify` fail.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,8 +23,8 @@ from envpool.sandbox import Call, Executor
 from envpool.signatures import canonical_bytes, to_wire
 
 FEASIBLE_SHARE = 0.5  # of a feasibility oracle's perturbed answers that may be valid too (ours)
-DOUBT = 0.65  # times the guess limit: from there on more draws are looked at (ours)
-MORE_DRAWS = 7  # times the draws of the gate (ours)
+MORE_DRAWS = (120, 480)  # looked at, one after the other, while the guess rate is in doubt (ours)
+CHUNK = 64  # verifications to a job: one that fails ends the gate, and each failure costs a child
 MORE_SEEDS = 1_000_000  # where their seeds begin
 
 
@@ -93,12 +94,15 @@ async def _scores(
     if candidate.program.oracle == "equality":
         keys = [canonical_bytes(draw.reference) for draw in draws]
         return [float(canonical_bytes(ask.answer) == keys[ask.draw]) for ask in asks]
-    calls = [Call("verify", (draws[ask.draw].wire, to_wire(ask.answer))) for ask in asks]
-    results = await executor.run(candidate.program.source, calls)
-    return [
-        _score(expect(result, f"verify of the {ask.kind} answer {brief(ask.answer)}", draws[ask.draw].recipe))
-        for ask, result in zip(asks, results, strict=True)
-    ]
+    scores: list[float] = []
+    for start in range(0, len(asks), CHUNK):
+        chunk = asks[start : start + CHUNK]
+        calls = [Call("verify", (draws[ask.draw].wire, to_wire(ask.answer))) for ask in chunk]
+        results = await executor.run(candidate.program.source, calls)
+        for ask, result in zip(chunk, results, strict=True):
+            what = f"verify of the {ask.kind} answer {brief(ask.answer)}"
+            scores.append(_score(expect(result, what, draws[ask.draw].recipe)))
+    return scores
 
 
 def _score(value: object) -> float:
@@ -134,17 +138,19 @@ async def _guess_rates(
     candidate: Candidate,
     draws: Sequence[Draw],
     settings: AdmissionSettings,
-    first: GuessRates,
+    rates: GuessRates,
 ) -> GuessRates:
-    """Where a few draws leave doubt, the rates over many more: a fair two-valued answer must not fall by chance."""
-    if candidate.program.oracle == "feasibility" or first.best < DOUBT * settings.guess_limit:
-        return first
+    """Where the draws leave doubt, the rates over more of them: a fair two-valued answer must not fall by chance."""
+    seen = list(draws)
+    for wanted in MORE_DRAWS if candidate.program.oracle == "equality" else ():
+        if abs(rates.best - settings.guess_limit) > 1 / math.sqrt(len(seen)):  # about two standard errors
+            break
+        seen += await runs(executor, candidate, _more(candidate, draws, range(len(seen), wanted)))
+        asks = guesses(candidate, seen, Ask)
+        rates = guess_rates(seen, asks, await _scores(executor, candidate, seen, asks))
+    return rates
+
+
+def _more(candidate: Candidate, draws: Sequence[Draw], places: range) -> list[Recipe]:
     levels = sorted({draw.recipe.level for draw in draws})
-    recipes = [
-        Recipe(candidate.program.id, MORE_SEEDS + seed, level)
-        for level in levels
-        for seed in range(MORE_DRAWS * len(draws) // len(levels))
-    ]
-    more = [*draws, *await runs(executor, candidate, recipes)]
-    asks = guesses(candidate, more, Ask)
-    return guess_rates(more, asks, await _scores(executor, candidate, more, asks))
+    return [Recipe(candidate.program.id, MORE_SEEDS + n, levels[n % len(levels)]) for n in places]

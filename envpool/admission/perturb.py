@@ -51,7 +51,7 @@ def extremes(vtype: ValueType) -> list[object]:
         return [tuple(parts) for parts in zip(*map(extremes, vtype.args), strict=False)]
     if vtype.kind == "list":
         inner = extremes(vtype.args[0])
-        return [[], inner, inner[-1:] * 100]
+        return [[], inner, inner[-1:] * 20]
     if vtype.kind == "dict":
         return [{}, dict(zip(extremes(vtype.args[0]), extremes(vtype.args[1]), strict=False))]
     return list(_EXTREMES[vtype.kind])

@@ -4,14 +4,16 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from envpool.admission.draws import Draw, brief, expect
+from envpool.admission.draws import Draw, brief, expect, place
 from envpool.admission.form import Candidate
 from envpool.admission.verdict import Refusal
 from envpool.contract import Recipe
-from envpool.sandbox import Call, Executor
+from envpool.sandbox import Call, Executor, Result
 from envpool.signatures import canonical_bytes, wire_bytes
 
 DISTINCT_INPUTS = 3
+LEVEL_PROBES = 16
+"""Seeds that are compared over two levels: small ranges draw alike from the same bits, so a few would not do."""
 
 
 async def varies(
@@ -44,20 +46,23 @@ async def _levels_change_the_input(
     executor: Executor, candidate: Candidate, recipes: Sequence[Recipe]
 ) -> None:
     """The level alone must matter: the same randomness, one level apart, gives another input for some seed."""
-    raised = [recipe for recipe in recipes if recipe.level > 0]
-    calls = [
-        Call("sample", (recipe.key(), level))
-        for recipe in raised
-        for level in (recipe.level - 1, recipe.level)
+    probes = [
+        Recipe(candidate.program.id, seed, level)
+        for level in sorted({recipe.level for recipe in recipes} - {0})
+        for seed in range(LEVEL_PROBES)
     ]
-    if not calls:
-        return
-    results = await executor.run(candidate.program.source, calls)
-    unchanged: dict[int, list[bool]] = defaultdict(list)
-    for recipe, lower, upper in zip(raised, results[::2], results[1::2], strict=True):
-        samples = [expect(result, "sample", recipe) for result in (lower, upper)]
-        below, above = (wire_bytes(sample["input"]) for sample in samples if isinstance(sample, dict))
-        unchanged[recipe.level].append(below == above)
-    for level, same in unchanged.items():
-        if all(same):
+    calls = [Call("sample", (probe.key(), probe.level - below)) for probe in probes for below in (1, 0)]
+    results = await executor.run(candidate.program.source, calls) if calls else []
+    changed: dict[int, bool] = defaultdict(bool)
+    for probe, lower, upper in zip(probes, results[::2], results[1::2], strict=True):
+        changed[probe.level] |= _input(lower, probe) != _input(upper, probe)
+    for level, differs in changed.items():
+        if not differs:
             raise Refusal(f"level {level} draws the same inputs as level {level - 1}")
+
+
+def _input(result: Result, probe: Recipe) -> bytes:
+    drawn = expect(result, "sample", probe)
+    if not isinstance(drawn, dict) or "input" not in drawn:
+        raise Refusal(f"a sample without its parts for {place(probe)}")
+    return wire_bytes(drawn["input"])

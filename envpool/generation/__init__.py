@@ -7,4 +7,4 @@ from envpool.generation.grammar import Grammar, Proposal
 from envpool.generation.prompts import proposal_prompt
 from envpool.generation.reply import ReplyUnparsable, parse_reply
 
-__all__ = ["Grammar", "ReplyUnparsable", "Proposal", "proposal_prompt", "parse_reply"]
+__all__ = ["Grammar", "Proposal", "ReplyUnparsable", "parse_reply", "proposal_prompt"]

@@ -11,10 +11,9 @@ _REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL)
 _OPEN_REASONING = re.compile(r"<(?:think|thinking|reasoning)>.*\Z", re.DOTALL)
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _CLASS = re.compile(r"^class\s+\w+\s*\(.*\bEnvironment\b", re.MULTILINE)
-_START = re.compile(r"^(?:import\s+\w|from\s+\w|class\s+\w)", re.MULTILINE)
-_CODE_LINE = re.compile(
-    r"[\s#@)\]}\"']|import\s|from\s\S+\simport\s|class\s|def\s|\w+\s*(?::[^=]*)?=(?!=)|if\s.*:\Z"
-)
+_IMPORT = r"import\s+[\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+)*\s*(?:#.*)?$|from\s+\S+\s+import\s"
+_START = re.compile(rf"^(?:{_IMPORT}|class\s+\w)", re.MULTILINE)
+_CODE_LINE = re.compile(rf"[\s#@)\]}}\"']|{_IMPORT}|class\s|def\s|\w+\s*(?::[^=]*)?=(?!=)|if\s.*:$")
 
 
 class ReplyUnparsable(ValueError):

@@ -12,9 +12,7 @@ _HOMES = {
     "LocalNovelty": "local",
     "Novelty": "neighbours",
     "NoveltyIndex": "index",
-    "bank": "bank",
     "bonus": "neighbours",
-    "fingerprint": "fingerprint",
 }
 
 __all__ = list(_HOMES)

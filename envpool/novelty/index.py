@@ -7,6 +7,7 @@ can always be rebuilt from the embeddings members carry. Not safe for use from s
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from zipfile import BadZipFile
 
 import faiss
 import numpy as np
@@ -71,7 +72,7 @@ class NoveltyIndex:
         try:
             with np.load(path, allow_pickle=False) as saved:
                 ids, vectors = [str(id) for id in saved["ids"]], saved["vectors"].astype(np.float32)
-        except (ValueError, KeyError, EOFError, OSError) as error:
+        except (ValueError, KeyError, EOFError, OSError, BadZipFile) as error:
             if isinstance(error, FileNotFoundError):
                 raise
             raise IndexMismatch(f"{path.name} cannot be read: {error}") from error

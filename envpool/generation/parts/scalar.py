@@ -26,7 +26,6 @@ SCALAR: tuple[Part, ...] = (
     _map("halve_or_triple", "if the number is even divide it by 2, otherwise multiply it by 3 and add 1", "{v} // 2 if {v} % 2 == 0 else 3 * {v} + 1"),
     _map("digits_total", "take the sum of the decimal digits (ignoring a minus sign)", "sum(map(int, str(abs({v}))))", alone=False),
     _map("digits_reversed", "write the decimal digits in reverse order (ignoring a minus sign and leading zeros)", "int(str(abs({v}))[::-1])", alone=False),
-    _map("digit_count", "count the decimal digits (ignoring a minus sign)", "len(str(abs({v})))", alone=False),
     _map("next_multiple", "take the smallest multiple of {k} that is larger than the number", "({v} // {k} + 1) * {k}", (3, 4, 5, 10)),
     _map("triangle", "add up all whole numbers from 1 to the number (0 if it is not positive)", "sum(range(1, min({v}, 10**6) + 1))"),
     _compare("is_even", "decide whether the number is even", "{v} % 2 == 0"),

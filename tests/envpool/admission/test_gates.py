@@ -1,0 +1,162 @@
+import re
+
+import pytest
+
+from envpool.admission import Admission, AdmissionSettings, Register
+from envpool.admission.verdict import GATES, Verdict
+from envpool.members import Origin
+from envpool.sandbox import Executor, InfrastructureFault
+from tests.envpool.admission import programs
+from tests.envpool.admission.programs import with_sample, with_solve, with_verify
+
+
+async def judge(executor: Executor, source: str, **more: object) -> Verdict:
+    return await Admission(executor, **more).judge(source, Origin.GRAMMAR)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("source", [programs.SOUND, programs.FEASIBLE])
+async def test_a_sound_program_passes_and_becomes_a_member(executor: Executor, source: str) -> None:
+    verdict = await Admission(executor).judge(source, Origin.USER, ["p1"], name="counting", held_out=True)
+    assert verdict.member is not None, (verdict.gate, verdict.reason)
+    assert verdict.valid and verdict.gate == ""
+    member = verdict.member
+    assert (member.origin, member.parents, member.family, member.held_out) == (
+        Origin.USER,
+        ("p1",),
+        "counting",
+        True,
+    )
+    assert member.id == verdict.id and len(member.fingerprint) == 64 and member.created > 0
+    assert member.evidence["guess_rate"] <= 0.6 and member.evidence["distinct_answers"] >= 3
+    assert [step.gate for step in verdict.trail if step.gate in ("L2", "L3", "L4", "L5")] == [
+        "L2",
+        "L3",
+        "L4",
+        "L5",
+    ]
+
+
+REFUSED = {
+    "nothing at all": ("   \n", "size", "empty"),
+    "far too much": ("#" * 70_000, "size", "70000 bytes"),
+    "no text": ("x = '\ud800'", "size", "surrogate"),
+    "no Python": ("class A(:", "L1", "does not parse"),
+    "prose": ("I would write a program about graphs.", "L1", ""),
+    "no class": ("x = 1", "L1", "Environment"),
+    "a file read": (with_solve("return 1", imports="import os"), "imports", "os"),
+    "a failing sample": (with_sample("return [1 // (level - 1)] * 3"), "L2", "level 1: code_error: ZeroDivisionError"),
+    "a wrong type": (with_sample("return [1, '2', 3]"), "L2", "sample fails"),
+    "a wrong answer type": (with_solve("return [len(x)]"), "L2", "solve fails"),
+    "an endless loop": (with_solve("while True: pass"), "L2", "cpu_limit"),
+    "its own input refused": (
+        programs.SOUND + "\n    def accepts(self, x: list[int]) -> bool:\n        return len(x) > 3\n", "L2", "accepts"
+    ),
+    "inputs all alike": (with_sample("return [1, 2, 3] + [level]"), "L4", "inputs"),
+    "levels without effect": (
+        with_sample("return [rng.randint(1, 9) for _ in range(4)]"), "L4", "level 1 draws the same"
+    ),
+    "answers all alike": (with_solve("return 7"), "L4", "only 1 different answers"),
+    "the echo": (with_solve("return x", "list[int]"), "L5", "the answer stands in the input"),
+    "an answer in a fixed place": (
+        programs.SOUND.replace("-> list[int]:\n        return [", "-> list[list[int]]:\n        return [[9] * 3] + [[")
+        .replace("range(3 + 2 * level)]", "range(3)] for _ in range(2 + level)]")
+        .replace("x: list[int]) -> int:", "x: list[list[int]]) -> list[int]:")
+        .replace("return sum(n > 5 for n in x)", "return x[1]"),
+        "L5", "as x[1]",
+    ),
+    "an answer that is nearly always the same": (
+        with_solve("return 3 if x[0] < 8 else sum(x)"), "L5", "by guessing (constant)"
+    ),
+    "a judge that takes everything": (with_verify("return 1.0"), "L5", "of the perturbed answers score"),
+    "a judge that takes nothing": (with_verify("return 0.0"), "L5", "the reference scores 0.0, not 1"),
+    "a judge that breaks": (
+        with_verify("return float(x[0][answer[0]] + x[0][answer[1]] == x[1])"), "L5", "verify of the"
+    ),
+    "a judge without measure": (with_verify("return 2.0"), "L5", "illegal_value"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_a_broken_program_falls_at_its_gate_with_a_reason(executor: Executor, case: str) -> None:
+    source, gate, reason = REFUSED[case]
+    verdict = await judge(executor, source)
+    assert (verdict.member, verdict.gate) == (None, gate), verdict.reason
+    assert reason in verdict.reason and verdict.reason
+    assert gate in GATES and not verdict.valid
+    assert verdict.trail[-1].gate == gate and not verdict.trail[-1].passed
+
+
+async def test_an_answer_from_the_order_of_a_set_names_seed_level_and_both_answers(
+    executor: Executor,
+) -> None:
+    verdict = await judge(executor, with_solve("return max({str(n) * 3 for n in x}, key=lambda s: 0)", "str"))
+    assert verdict.gate == "L3", verdict.reason
+    assert re.fullmatch(
+        r'L3: answer differs between two processes for seed \d, level \d: "\d+" and "\d+"',
+        f"{verdict.gate}: {verdict.reason}",
+    )
+
+
+async def test_a_shown_set_falls_at_the_scan(executor: Executor) -> None:
+    verdict = await judge(executor, with_solve("return list(set(x))", "list[int]"))
+    assert verdict.gate == "scan" and "line " in verdict.reason
+
+
+async def test_state_kept_between_calls_falls(executor: Executor) -> None:
+    source = with_solve("SEEN.append(1); return len(SEEN)").replace(
+        "\n\nclass", "\nSEEN: list[int] = []\n\n\nclass"
+    )
+    assert (await judge(executor, source)).gate in ("scan", "L3")
+
+
+async def test_a_fair_two_valued_answer_is_not_refused_by_chance(executor: Executor) -> None:
+    for digit in range(3):
+        verdict = await judge(executor, with_solve(f"return (sum(x) + {digit}) % 2 == 0", "bool"))
+        assert verdict.member is not None, verdict.reason
+        assert 0.4 < verdict.evidence["guess_rate"] < 0.6
+
+
+async def test_a_lopsided_two_valued_answer_is_refused(executor: Executor) -> None:
+    verdict = await judge(executor, with_solve("return max(x) > 5", "bool"))
+    assert verdict.gate == "L5" and verdict.evidence["guess_rate"] > 0.6
+
+
+async def test_a_copy_of_the_code_is_a_duplicate_and_the_same_behaviour_is_found(executor: Executor) -> None:
+    admission = Admission(executor)
+    first = await admission.judge(programs.SOUND, Origin.BRICK, held_out=True)
+    again = await admission.judge(programs.SOUND, Origin.GRAMMAR)
+    renamed = await admission.judge(programs.RENAMED, Origin.GRAMMAR)
+    rewritten = await admission.judge(programs.REWRITTEN, Origin.GRAMMAR)
+    assert [again.gate, renamed.gate, rewritten.gate] == ["duplicate", "duplicate", "behaviour"]
+    for verdict in (again, renamed, rewritten):
+        assert first.id in verdict.reason and "contamination" in verdict.reason
+
+
+async def test_a_register_filled_from_members_finds_the_copies(executor: Executor) -> None:
+    member = (await judge(executor, programs.SOUND)).member
+    assert member is not None
+    register = Register([type(member).from_dict(member.to_dict())])
+    assert (await judge(executor, programs.RENAMED, known=register)).gate == "duplicate"
+    assert (await judge(executor, programs.REWRITTEN, known=register)).gate == "behaviour"
+
+
+async def test_an_infrastructure_fault_is_no_verdict() -> None:
+    class Dead:
+        """A simulated executor whose machine is gone."""
+
+        async def run(self, *_: object, **__: object) -> list[object]:
+            raise InfrastructureFault("the zygote is gone")
+
+    with pytest.raises(InfrastructureFault):
+        await judge(Dead(), programs.SOUND)  # type: ignore[arg-type]
+
+
+async def test_a_level_holds_until_the_program_breaks_there(executor: Executor) -> None:
+    source = with_sample("return [rng.randint(1, 9 + min(level, 3)) for _ in range(3 + min(level, 3))]")
+    admission = Admission(executor, settings=AdmissionSettings())
+    member = (await admission.judge(source, Origin.GRAMMAR)).member
+    assert member is not None
+    assert (await admission.levels_hold(member, 3)).passed
+    refused = await admission.levels_hold(member, 4)
+    assert not refused.passed
+    assert (refused.gate, refused.reason) == ("L4", "level 4 draws the same inputs as level 3")

@@ -1,0 +1,49 @@
+import random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from envpool.admission.perturb import MALFORMED, empty, extremes, perturbations
+from envpool.answers import UnparsableAnswer, read
+from envpool.signatures import canonical_bytes, check, parse_type
+
+TYPES = {
+    "int": st.integers(),
+    "bool": st.booleans(),
+    "str": st.text(st.characters(codec="ascii"), max_size=20),
+    "list[int]": st.lists(st.integers(), max_size=8),
+    "tuple[int, str]": st.tuples(st.integers(), st.text(st.characters(codec="ascii"), max_size=5)),
+    "dict[str, int]": st.dictionaries(
+        st.text(st.characters(codec="ascii"), max_size=3), st.integers(), max_size=4
+    ),
+    "list[list[bool]]": st.lists(st.lists(st.booleans(), max_size=3), max_size=3),
+}
+
+
+@given(st.data())
+def test_perturbations_are_well_typed_different_and_repeatable(data: st.DataObject) -> None:
+    text = data.draw(st.sampled_from(sorted(TYPES)))
+    vtype, value = parse_type(text), data.draw(TYPES[text])
+    seed = data.draw(st.integers(0, 99))
+    found = perturbations(value, vtype, random.Random(seed), 12)
+    for other in found:
+        check(other, vtype)
+    keys = [canonical_bytes(other) for other in (value, *found)]
+    assert len(set(keys)) == len(keys)
+    assert found == perturbations(value, vtype, random.Random(seed), 12)
+    assert len(found) == (1 if text == "bool" else 12) or text in ("list[list[bool]]", "str")
+
+
+def test_extremes_and_empty_values_are_well_typed() -> None:
+    for text in TYPES:
+        for value in (empty(parse_type(text)), *extremes(parse_type(text))):
+            check(value, parse_type(text))
+
+
+def test_no_malformed_text_reads_as_a_list() -> None:
+    for text in MALFORMED:
+        try:
+            (value,) = read(text, [parse_type("list[int]")])
+        except UnparsableAnswer:
+            continue
+        assert isinstance(value, UnparsableAnswer), text

@@ -1,0 +1,108 @@
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from envpool.admission import Admission
+from envpool.contract import Instance
+from envpool.members import Member, Origin
+from envpool.sandbox import Executor, InfrastructureFault
+from envpool.split import is_held_out
+from tests.envpool.admission import programs
+
+
+class SimulatedSolver:
+    """A solver of known ability: succeeds on the first `right[level]` of the instances of a level."""
+
+    def __init__(self, *right: int) -> None:
+        self.right = right
+        self.asked: list[Instance] = []
+
+    async def __call__(self, member: Member, instances: Sequence[Instance]) -> list[bool]:
+        self.asked += instances
+        level = instances[0].recipe.level
+        return [place < self.right[level] for place in range(len(instances))]
+
+
+class SimulatedNovelty:
+    """Nearest neighbours without a model: similarity 1 to what was added, if the rules are equal."""
+
+    def __init__(self) -> None:
+        self.rules: dict[bytes, str] = {}
+
+    async def nearest(self, rule: str, stripped: str) -> tuple[str | None, float, bytes]:
+        await asyncio.sleep(0)
+        found = self.rules.get(rule.encode())
+        return found, 0.93 if found else 0.1, rule.encode()
+
+    async def add(self, id: str, embedding: bytes) -> None:
+        await asyncio.sleep(0)
+        self.rules[embedding] = id
+
+
+async def test_a_policy_program_is_calibrated_on_fresh_training_instances(executor: Executor) -> None:
+    solver = SimulatedSolver(3)
+    verdict = await Admission(executor, calibrate=solver).judge(programs.SOUND, Origin.POLICY)
+    assert verdict.member is not None
+    assert verdict.evidence["success_rate"] == 3 / 8 and verdict.evidence["level"] == 0
+    assert len(solver.asked) == 8 and not any(map(is_held_out, solver.asked))
+    assert verdict.member.evidence["success_rate"] == 3 / 8
+
+
+async def test_what_is_always_solved_is_asked_at_the_next_level(executor: Executor) -> None:
+    verdict = await Admission(executor, calibrate=SimulatedSolver(8, 8, 5)).judge(
+        programs.SOUND, Origin.POLICY
+    )
+    assert (verdict.evidence["level"], verdict.evidence["calibration"]) == (2, [1.0, 1.0, 5 / 8])
+
+
+@pytest.mark.parametrize("right", [(0,), (8, 0), (8, 8, 8)])
+async def test_too_hard_and_too_easy_programs_fall_but_are_valid(
+    executor: Executor, right: tuple[int, ...]
+) -> None:
+    verdict = await Admission(executor, calibrate=SimulatedSolver(*right)).judge(
+        programs.SOUND, Origin.POLICY
+    )
+    assert verdict.gate == "calibration" and verdict.valid
+    assert verdict.reason.startswith("too easy" if right[-1] else "too hard")
+
+
+async def test_a_solver_without_verdict_is_an_infrastructure_fault(executor: Executor) -> None:
+    async def silent(member: Member, instances: Sequence[Instance]) -> None:
+        return None
+
+    with pytest.raises(InfrastructureFault):
+        await Admission(executor, calibrate=silent).judge(programs.SOUND, Origin.POLICY)
+
+
+async def test_bricks_and_grammar_programs_are_not_calibrated(executor: Executor) -> None:
+    solver = SimulatedSolver(0)
+    for origin in (Origin.BRICK, Origin.GRAMMAR, Origin.SEED):
+        assert (await Admission(executor, calibrate=solver).judge(programs.SOUND, origin)).member is not None
+    assert solver.asked == []
+
+
+async def test_a_near_copy_falls_only_where_a_policy_wrote_it(executor: Executor) -> None:
+    novelty = SimulatedNovelty()
+    admission = Admission(executor, novelty)
+    first = await admission.judge(programs.SOUND, Origin.BRICK)
+    near = programs.SOUND.replace("n > 5", "n > 4")
+    refused = await admission.judge(near, Origin.POLICY)
+    assert refused.gate == "near_duplicate" and refused.evidence["similarity"] == 0.93
+    assert first.id in refused.reason
+    assert (await admission.judge(near, Origin.GRAMMAR)).member is not None
+
+
+async def test_of_near_copies_judged_at_once_one_is_admitted(executor: Executor) -> None:
+    admission = Admission(executor, SimulatedNovelty())
+    sources = [programs.SOUND.replace("n > 5", f"n > {k}") for k in (3, 4, 5)]
+    verdicts = await asyncio.gather(*(admission.judge(source, Origin.POLICY) for source in sources))
+    assert sorted(verdict.gate for verdict in verdicts) == ["", "near_duplicate", "near_duplicate"]
+
+
+async def test_of_equal_programs_judged_at_once_one_is_admitted(executor: Executor) -> None:
+    admission = Admission(executor)
+    sources = [programs.SOUND, programs.RENAMED, programs.REWRITTEN, programs.SOUND]
+    verdicts = await asyncio.gather(*(admission.judge(source, Origin.GRAMMAR) for source in sources))
+    assert sum(verdict.member is not None for verdict in verdicts) == 1
+    assert len(admission.known) == 1
