@@ -12,7 +12,7 @@ import time
 
 from envpool.sandbox.inside.frames import CONFINED, HEADER
 from envpool.sandbox.results import Fault, FaultKind, SandboxLimits
-from envpool.sandbox.server import Burial, ForkServer, Lost, cpu_net
+from envpool.sandbox.server import ForkServer, Lost, cpu_net
 
 _STALL_SHARE = 0.2  # of the CPU budget: below it, a child at its wall limit was not given time
 _MIN_WAIT = 0.005  # seconds between two looks at a CPU clock
@@ -29,9 +29,12 @@ class Ended(Exception):
 
 
 class Child:
-    """One confined child. Raises Lost where it cannot be forked."""
+    """One confined child. Raises Lost where it cannot be forked.
 
-    def __init__(self, server: ForkServer, limits: SandboxLimits) -> None:
+    `opening` is sent ahead of the first request and shares its deadline.
+    """
+
+    def __init__(self, server: ForkServer, limits: SandboxLimits, opening: bytes) -> None:
         self.calls = 0
         self._server = server
         self._limits = limits
@@ -40,7 +43,7 @@ class Child:
         self._job: int | None = birth.job
         self._request_fd, self._reply_fd = birth.request_fd, birth.reply_fd
         self._confined = False
-        self._untold = b""
+        self._opening = opening
         self._clock = (~birth.pid << 3) | 2  # the kernel's id for the CPU clock of a process
         for descriptor in (birth.request_fd, birth.reply_fd):
             os.set_blocking(descriptor, False)
@@ -48,29 +51,24 @@ class Child:
         self._readable.register(birth.reply_fd, select.POLLIN)
         self._writable.register(birth.request_fd, select.POLLOUT)
 
-    def tell(self, request: bytes) -> None:
-        """Sends framed bytes that need no reply. They share the deadline of the next exchange."""
-        self._untold = request
-
     def exchange(self, request: bytes) -> bytes:
         """Sends framed bytes and returns the body of the one reply. Raises Ended or Lost."""
         self.calls += 1
         deadline = _Deadline(self, self._limits)
-        self._write(self._untold + request, deadline)
-        self._untold = b""
+        opening, self._opening = self._opening, b""
+        self._write(opening + request, deadline)
         cap = (self._limits.output_kib << 10) + 2 * HEADER
-        received = bytearray()
-        while len(received) < HEADER or len(received) < HEADER + int.from_bytes(received[:HEADER], "big"):
+        received, wanted = bytearray(), HEADER
+        while len(received) < wanted:
             received += self._read(deadline)
             if not self._confined:
                 self._confined = received[:1] == CONFINED
                 del received[:1]
-            if (
-                max(len(received), int.from_bytes(received[:HEADER], "big") if len(received) >= HEADER else 0)
-                > cap
-            ):
+            if len(received) >= HEADER:
+                wanted = HEADER + int.from_bytes(received[:HEADER], "big")
+            if max(len(received), wanted) > cap:
                 raise Ended(FaultKind.OUTPUT_LIMIT, f"more than {self._limits.output_kib} KiB")
-        if len(received) > HEADER + int.from_bytes(received[:HEADER], "big"):
+        if len(received) > wanted:
             raise Ended(FaultKind.PROTOCOL_ERROR, "bytes after its reply")
         return bytes(received[HEADER:])
 
@@ -97,11 +95,11 @@ class Child:
             return stat.read().rpartition(b")")[2].split()[0] == b"S"
         return False
 
-    def end(self, grace: float = 0.0) -> Burial | None:
-        """Buries it, killing it unless it ends by itself in `grace` seconds; None if done. Raises Lost."""
-        job = self._job
+    def end(self) -> None:
+        """Has it killed, whatever it does. May be called again."""
+        if self._job is not None:
+            self._server.drop(self._job)
         self.abandon()
-        return None if job is None else self._server.bury(job, grace)
 
     def abandon(self) -> None:
         """Lets go of the pipes of a child whose zygote is going."""
@@ -129,8 +127,12 @@ class Child:
 
     def _death(self) -> Exception:
         """What the end of a child means, once its pipe has closed."""
-        burial = self.end(_EXIT_GRACE)
-        if not self._confined or burial is None:
+        job = self._job
+        self.abandon()
+        if job is None:
+            return Lost("a child is used after its end")
+        burial = self._server.bury(job, _EXIT_GRACE)
+        if not self._confined:
             return Lost("a child could not be confined")
         if os.WIFEXITED(burial.status):
             return Ended(FaultKind.CRASH, f"it ended its process with status {os.WEXITSTATUS(burial.status)}")

@@ -12,7 +12,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,16 @@ class Burial:
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """A forked child: its job, its pid, and our ends of its pipes."""
+    """A child: its job, its pid (0 before the zygote answered), and our ends of its pipes."""
 
     job: int
     pid: int
     request_fd: int
     reply_fd: int
+
+    def close(self) -> None:
+        os.close(self.request_fd)
+        os.close(self.reply_fd)
 
 
 def environment(hash_seed: int) -> dict[str, str]:
@@ -69,6 +73,8 @@ class ForkServer:
 
     def __init__(self, limits: SandboxLimits, hash_seed: int) -> None:
         self._job = 0
+        self._spare: Birth | None = None  # asked for, its answer not yet read
+        self._answers: dict[int, dict[str, Any]] = {}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
@@ -89,7 +95,8 @@ class ForkServer:
 
     @property
     def jobs(self) -> int:
-        return self._job
+        """Children handed out so far."""
+        return self._job - (self._spare is not None)
 
     def _greeting(self) -> list[str]:
         self._control.settimeout(_START_SECONDS)
@@ -109,37 +116,60 @@ class ForkServer:
         )
 
     def fork(self) -> Birth:
-        """A new child, confined before it reads. Raises Lost."""
+        """A new child, confined before it reads. Raises Lost.
+
+        The next one is forked ahead, so that it locks itself while this one works.
+        """
+        born, self._spare = self._spare or self._request(), None
+        try:
+            answer = self._answer(born.job)
+            if "pid" not in answer:
+                raise Lost(f"fork failed: {answer.get('error')}")
+            self._spare = self._request()
+        except BaseException:
+            born.close()
+            raise
+        return replace(born, pid=answer["pid"])
+
+    def _request(self) -> Birth:
+        """Asks for a child. Raises Lost."""
         self._job += 1
-        job = self._job
         with _or_lost(), contextlib.ExitStack() as ours, contextlib.ExitStack() as theirs:
             request_in, request_out = _pipe(reader=theirs, writer=ours)
             reply_in, reply_out = _pipe(reader=ours, writer=theirs)
-            socket.send_fds(self._control, [_message("fork", job)], [request_in, reply_out])
-            answer = self._answer(job)
-            if "pid" not in answer:
-                raise Lost(f"fork failed: {answer.get('error')}")
+            socket.send_fds(self._control, [_message("fork", self._job)], [request_in, reply_out])
             ours.pop_all()
-            return Birth(job, answer["pid"], request_out, reply_in)
+            return Birth(self._job, 0, request_out, reply_in)
 
-    def bury(self, job: int, grace: float = 0.0) -> Burial:
+    def bury(self, job: int, grace: float) -> Burial:
         """Ends the child of a job, killing it unless it ends by itself in `grace` seconds. Raises Lost."""
         with _or_lost():
             self._control.send(_message("end", job, grace=grace))
         answer = self._answer(job)
         return Burial(answer["status"], answer["cpu"], answer["killed"])
 
+    def drop(self, job: int) -> None:
+        """Has a child killed that nobody asks about any more; a zygote that is gone has none."""
+        with contextlib.suppress(OSError):
+            self._control.send(_message("drop", job))
+
     def _answer(self, job: int) -> dict[str, Any]:
+        """The next answer about a job; that of a spare comes first, and is kept."""
         with _or_lost():
-            while message := self._control.recv(_MESSAGE):
+            while job not in self._answers:
+                message = self._control.recv(_MESSAGE)
+                if not message:
+                    raise Lost("the zygote is gone")
                 answer = json.loads(message)
-                if answer["job"] == job:
-                    return answer
-        raise Lost("the zygote is gone")
+                self._answers[answer["job"]] = answer
+        return self._answers.pop(job)
 
     def close(self) -> None:
         """Ends the zygote and with it every child. May be called again."""
         self._control.close()
+        if self._spare:
+            self._spare.close()
+            self._spare = None
         try:
             self._process.wait(1.0)
         except subprocess.TimeoutExpired:

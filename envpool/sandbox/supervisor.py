@@ -137,9 +137,8 @@ class Sandbox:
         server = self._started()
         while len(self._children) >= self._limits.open_children:
             self._forget(next(iter(self._children)))
-        child = self._children[key] = Child(server, self._limits)
+        child = self._children[key] = Child(server, self._limits, wire.request(0, "source", (key[0],)))
         self._counts["forks"] += 1
-        child.tell(wire.request(0, "source", (key[0],)))
         return child
 
     def _started(self) -> ForkServer:
@@ -153,6 +152,5 @@ class Sandbox:
         return self._server
 
     def _forget(self, key: _Key) -> None:
-        """Raises Lost."""
         if key in self._children:
             self._children.pop(key).end()

@@ -171,6 +171,8 @@ class _Nursery:
             self._fork(job, *descriptors)
         elif message["do"] == "end":
             self._end(job, message["grace"])
+        elif message["do"] == "drop":
+            self._drop(job)
 
     def _fork(self, job: int, request_fd: int, reply_fd: int) -> None:
         try:
@@ -202,6 +204,11 @@ class _Nursery:
             _, status, usage = os.wait4(pid, 0)
         cpu = usage.ru_utime + usage.ru_stime
         self._answer({"job": job, "status": status, "cpu": cpu, "killed": killed})
+
+    def _drop(self, job: int) -> None:
+        pid = self._children.pop(job)
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
     def _answer(self, message: dict[str, Any]) -> None:
         self._control.send(json.dumps(message).encode())

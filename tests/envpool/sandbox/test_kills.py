@@ -83,9 +83,9 @@ def test_a_job_spoiled_three_times_is_an_infrastructure_fault_and_the_next_one_w
 def test_a_zygote_killed_between_jobs_is_replaced(own: Sandbox) -> None:
     assert own.run(HONEST, SUM) == [Value(3)]
     assert own.zygote_pid is not None
-    [child] = children(own.zygote_pid)
+    offspring = children(own.zygote_pid)
     kill_zygote(own.zygote_pid)
-    assert wait_for(lambda: not alive(child), 3.0), "a child outlived its zygote"
+    assert wait_for(lambda: not any(map(alive, offspring)), 3.0), "a child outlived its zygote"
     assert own.run(HONEST, SUM) == [Value(3)]
 
 
@@ -130,9 +130,10 @@ def test_descriptors_and_processes_stay_flat_over_hostile_jobs(sandbox: Sandbox)
     before = descriptors()
     for turn in range(120):
         sandbox.run(jobs[turn % len(jobs)], [Call("solve", (1,))], fresh=True)
-    assert descriptors() == before
+    assert descriptors() <= before
     assert sandbox.zygote_pid is not None
-    assert len(children(sandbox.zygote_pid)) == sandbox.metrics()["open_children"]
+    kept = sandbox.metrics()["open_children"] + 1  # and one forked ahead
+    assert wait_for(lambda: len(children(sandbox.zygote_pid or 0)) == kept, 3.0)
 
 
 def test_no_byte_of_a_job_reaches_the_zygote(sandbox: Sandbox) -> None:
