@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from training.grpo.platform import ON_CPU  # first: verl asks for its platform while it is imported
+from training.grpo.platform import serve  # first: verl asks for its platform while it is imported
 
 # isort: split
 import numpy as np
@@ -76,12 +76,13 @@ class Learner:
         if self._group is not None:
             raise LearnerError("already started")
         settings = self.settings
+        serve(settings.gpus)
         self._pool = RayResourcePool([settings.ranks], use_gpu=settings.gpus, max_colocate_count=1)
         rank = RayClassWithInitArgs(
             cls=ray.remote(LearnerWorker), config=worker_config(settings), share_prefix=settings.share_prefix
         )
         try:
-            device = "cpu" if ON_CPU else "cuda"
+            device = "cuda" if settings.gpus else "cpu"
             self._group = RayWorkerGroup(
                 self._pool, rank, device_name=device, worker_env=rank_environment(settings)
             )
@@ -89,9 +90,7 @@ class Learner:
             self._call("set_loss_fn", partial(grpo_loss, actor_config(settings)))
         except (RayError, LearnerError) as error:
             self.close()
-            raise (
-                error if isinstance(error, LearnerError) else LearnerError("the group did not start")
-            ) from error
+            raise LearnerError(f"the group did not start: {error}") from error
         self.version = 0
 
     def update(self, groups: Sequence[Group], version: int | None = None) -> dict[str, float]:

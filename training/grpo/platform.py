@@ -1,25 +1,31 @@
 """verl on a machine without an accelerator, through verl's own plug-in registries.
 
-Import this module before any other verl module: verl asks for its platform while it is imported. On a machine with
-CUDA it changes nothing and verl's own path is taken. Invariant: `VERL_PLATFORM` is set to "cpu" exactly where torch
-sees no CUDA device and nobody chose a platform. It starts no process group and touches no model.
+Import this module before any other verl module: verl asks for its platform while it is imported. Invariant: whoever
+set `VERL_PLATFORM` has chosen (a learner does for its ranks); otherwise it becomes "cpu" where torch sees no CUDA
+device, and verl's own path is taken where it does. It starts no process group and touches no model.
 """
 
 from __future__ import annotations
 
 import os
 import types
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-ON_CPU = os.environ.setdefault("VERL_PLATFORM", "cpu") == "cpu" if not torch.cuda.is_available() else False
-"""Whether verl runs on its CPU platform in this process."""
+if "VERL_PLATFORM" not in os.environ and not torch.cuda.is_available():
+    os.environ["VERL_PLATFORM"] = "cpu"
+os.environ.setdefault("VERL_LOGGING_LEVEL", "WARN")
+
+ON_CPU = os.environ.get("VERL_PLATFORM") == "cpu"
+"""Whether a rank that runs in this process computes on CPU cores."""
 
 from verl.plugin.platform.platform_base import PlatformBase  # noqa: E402  (after the choice above)
-from verl.plugin.platform.platform_manager import PlatformRegistry  # noqa: E402
+from verl.plugin.platform.platform_cuda import PlatformCUDA  # noqa: E402
+from verl.plugin.platform.platform_manager import PlatformRegistry, get_platform, set_platform  # noqa: E402
 
 
 def _cpu_device_module() -> types.SimpleNamespace:
@@ -116,3 +122,16 @@ class CpuPlatform(PlatformBase):
 
     def cudart(self) -> None:
         return None
+
+
+def serve(gpus: bool) -> None:
+    """Have this process place ranks on GPUs or on CPU cores, whatever it sees itself: it may hold no GPU of its own."""
+    wanted = PlatformCUDA if gpus else CpuPlatform
+    if not isinstance(get_platform(), wanted):
+        set_platform(wanted())
+
+
+with warnings.catch_warnings():
+    # verl warns of every optional engine that is not installed; this project uses none of them
+    warnings.simplefilter("ignore")
+    import verl.workers.engine  # noqa: F401

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from training.grpo.platform import ON_CPU  # first: verl asks for its platform while it is imported
+import training.grpo.platform  # noqa: F401  (first: verl asks for its platform while it is imported)
 
 # isort: split
 from verl.trainer.config import CheckpointConfig
@@ -23,21 +23,21 @@ BF16_INSTRUCTIONS = {"amx_bf16", "avx512_bf16", "bf16"}
 """Processor flags, as Linux spells them on x86 and ARM."""
 
 
-def passes_in(precision: str, cpu_flags: Path = Path("/proc/cpuinfo")) -> str:
-    """The precision of forward and backward pass that "auto" stands for on this machine."""
-    if precision != "auto":
-        return precision
-    return "bf16" if not ON_CPU or BF16_INSTRUCTIONS & set(cpu_flags.read_text().split()) else "fp32"
+def passes_in(settings: LearnerSettings, cpu_flags: Path = Path("/proc/cpuinfo")) -> str:
+    """The precision of forward and backward pass; "auto" stands for what the hardware multiplies."""
+    if settings.precision != "auto":
+        return settings.precision
+    return "bf16" if settings.gpus or BF16_INSTRUCTIONS & set(cpu_flags.read_text().split()) else "fp32"
 
 
 def worker_config(settings: LearnerSettings) -> TrainingWorkerConfig:
     """Model, engine and optimiser of a rank: FSDP2, fp32 parameters, constant learning rate."""
-    flash = not ON_CPU and importlib.util.find_spec("flash_attn") is not None
+    flash = settings.gpus and importlib.util.find_spec("flash_attn") is not None
     model = HFModelConfig(
         path=str(settings.model_path),
         load_tokenizer=False,
         use_remove_padding=flash,
-        enable_gradient_checkpointing=not ON_CPU,
+        enable_gradient_checkpointing=settings.gpus,
         override_config={"attn_implementation": "flash_attention_2" if flash else "sdpa"},
     )
     engine = FSDPEngineConfig(
@@ -47,7 +47,7 @@ def worker_config(settings: LearnerSettings) -> TrainingWorkerConfig:
         use_remove_padding=flash,
         use_torch_compile=False,
         reshard_after_forward=settings.ranks > 1,
-        mixed_precision={"param_dtype": passes_in(settings.precision), "reduce_dtype": "fp32"},
+        mixed_precision={"param_dtype": passes_in(settings), "reduce_dtype": "fp32"},
         seed=settings.seed,
     )
     optimizer = FSDPOptimizerConfig(
@@ -82,10 +82,10 @@ def actor_config(settings: LearnerSettings) -> ActorConfig:
 
 def rank_environment(settings: LearnerSettings) -> dict[str, str]:
     """Environment of a rank; threads that wait for work sleep, for solver and learner share the cores."""
-    threads = {
+    shared = {
         "OMP_NUM_THREADS": str(settings.threads),
         "MKL_NUM_THREADS": str(settings.threads),
         "OMP_WAIT_POLICY": "PASSIVE",
-        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     }
-    return threads | ({"VERL_PLATFORM": "cpu"} if ON_CPU else {})
+    return shared | {"VERL_PLATFORM": "nvidia" if settings.gpus else "cpu"}
