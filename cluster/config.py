@@ -8,13 +8,28 @@ right one. Derived values (paths, resource counts) are properties, not keys. Rea
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from envpool.curation import CurationSettings
+from envpool.members import OperatorName
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
+
+
+def _listed(given: Any) -> Any:
+    """`a,b` or `a` for a list, as it is typed on a command line."""
+    if isinstance(given, str) and given not in ("all", "none"):
+        return [name.strip() for name in given.split(",") if name.strip()]
+    return given
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Choice = Annotated[Literal["all", "none"] | tuple[str, ...], BeforeValidator(_listed)]
+Operators = Annotated[tuple[OperatorName, ...], Field(min_length=1), BeforeValidator(_listed)]
 
 
 class Section(BaseModel):
@@ -24,7 +39,11 @@ class Section(BaseModel):
 
 
 class RunConfig(Section):
-    name: str = Field("", pattern=r"^[A-Za-z0-9._-]*$", description="empty: the next unfinished PRESET-N")
+    name: str = Field(
+        "",
+        pattern=r"^([A-Za-z0-9][A-Za-z0-9._-]*)?$",
+        description="empty: the newest unfinished PRESET-N, or a new one",
+    )
     folder: Path = Field(Path("runs"), description="where run folders lie; a local disk, since LMDB is there")
     seed: int = 0
     steps: Count = Field(24, description="learner updates in all")
@@ -48,8 +67,8 @@ class PolicyConfig(Section):
 
 class SolverConfig(Section):
     count: Count = 1
-    gpus: Annotated[float, Field(ge=0)] = Field(0, description="a solver; 0 is a CPU engine")
-    tensor_parallel: Count = 1
+    gpus: Annotated[float, Field(ge=0)] = Field(0, description="a tensor-parallel rank; 0 is a CPU engine")
+    tensor_parallel: Count = Field(1, description="ranks of a solver")
     max_num_seqs: Count = 64
     kv_cache_gib: Annotated[float, Field(gt=0)] = 2.0
     threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads; 0: all cores")
@@ -73,7 +92,9 @@ class LearnerConfig(Section):
     checkpoint_every: Count = Field(10, description="updates")
     keep_checkpoints: Count = 2
     generator_advantage: Share = Field(0.3, description="paper (EvoEnv)")
-    precision: Literal["auto", "bf16", "fp32"] = Field("auto", description="of the passes; parameters stay float32")
+    precision: Literal["auto", "bf16", "fp32"] = Field(
+        "auto", description="of the passes; parameters stay float32"
+    )
 
 
 class SandboxConfig(Section):
@@ -92,7 +113,7 @@ class GeneratorConfig(Section):
     interval_seconds: Seconds = Field(60.0, description="pause between two groups of proposals")
     group_size: Annotated[int, Field(ge=2)] = 4
     few_shot: Annotated[int, Field(ge=0)] = 2
-    max_tokens: Count = 1024
+    max_tokens: Count = 512
     seed_floor: Share = Field(0.2, description="share of few-shot parents that are seeds; paper (EvoEnv)")
     train: bool = Field(True, description="generator groups with variance join the learner's batches")
 
@@ -111,7 +132,7 @@ class ComposerConfig(Section):
     expansions: Count = Field(4, description="extensions a state")
     min_size: Annotated[int, Field(ge=2)] = Field(2, description="paper (RACES) studies 2 to 6")
     max_size: Annotated[int, Field(ge=2)] = 6
-    operators: tuple[Literal["SEQUENTIAL", "PARALLEL"], ...] = ("SEQUENTIAL", "PARALLEL")
+    operators: Operators = ("SEQUENTIAL", "PARALLEL")
     literal_limit: Count = Field(80, description="characters of a value in a chain")
 
 
@@ -150,9 +171,9 @@ class CurationConfig(Section):
 
 
 class PoolConfig(Section):
-    seeds: Literal["all", "none"] | tuple[str, ...] = "all"
-    bricks: Literal["all", "none"] | tuple[str, ...] = "all"
-    held_out: tuple[str, ...] = Field((), description="names set apart whole, for evaluation only")
+    seeds: Choice = "all"
+    bricks: Choice = "all"
+    held_out: Names = Field((), description="names set apart whole, for evaluation only")
     map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
 
 
@@ -200,10 +221,16 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Config:
-        if self.curation.seed_floor + (self.curation.composite_share or 0.0) > 1:
-            raise ValueError(
-                "curation.seed_floor and curation.composite_share are more than all draws together"
-            )
+        CurationSettings(**self.curation.model_dump())  # its own rules, said before an actor meets them
+        room = self.policy.max_model_len
+        for key, tokens in (
+            ("policy.max_tokens", self.policy.max_tokens),
+            ("generator.max_tokens", self.generator.max_tokens),
+        ):
+            if tokens >= room:
+                raise ValueError(f"{key}={tokens} leaves no room for a prompt in policy.max_model_len={room}")
+        if (low := self.novelty.bonus_low) >= (high := self.novelty.bonus_high):
+            raise ValueError(f"novelty.bonus_low={low} is not below novelty.bonus_high={high}")
         if self.composer.min_size > self.composer.max_size:
             raise ValueError(
                 f"composer.min_size={self.composer.min_size} is above composer.max_size={self.composer.max_size}"
@@ -212,6 +239,6 @@ class Config(Section):
             raise ValueError(
                 f"composer.max_size={self.composer.max_size} is above composer.depth={self.composer.depth}"
             )
-        if self.pool.seeds == "none" and self.pool.bricks == "none":
+        if self.pool.seeds in ("none", ()) and self.pool.bricks in ("none", ()):
             raise ValueError("pool.seeds and pool.bricks are both 'none': there is nothing to train on")
         return self

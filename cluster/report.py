@@ -10,9 +10,10 @@ from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from training.evaluation.paired import PairedGain, paired_gain
 
+from cluster.inspect.history import history
 from envpool.store import PoolReader
+from training.evaluation.paired import PairedGain, paired_gain
 
 SETS = {"training_families": "training families", "held_out_families": "families set apart whole"}
 
@@ -58,13 +59,10 @@ def _growth(reader: PoolReader) -> RenderableType:
     """Members by origin, and how many of them came between the first update and the last."""
     steps = int((reader.state("progress") or {}).get("step", 0))
     admitted, during = Counter[str](), Counter[str]()
-    after = 0
-    while entries := reader.journal(after=after, limit=1000):
-        after = entries[-1].seq
-        for entry in entries:
-            if entry.kind == "admit":
-                admitted[str(entry.origin)] += 1
-                during[str(entry.origin)] += 1 <= entry.step < steps
+    for entry in history(reader):
+        if entry.kind == "admit":
+            admitted[str(entry.origin)] += 1
+            during[str(entry.origin)] += 1 <= entry.step < steps
     table = Table("made by", "admitted", "between first and last update", title=f"Pool after {steps} updates")
     for origin, count in admitted.most_common():
         table.add_row(origin, str(count), str(during[origin]))

@@ -7,7 +7,7 @@ with the nearest right one. It reads files and nothing else: no Ray, no run fold
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -51,15 +51,15 @@ def dump(config: Config) -> str:
     return str(yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False, allow_unicode=True))
 
 
-def known_keys(model: type[BaseModel] = Config, prefix: str = "") -> list[str]:
-    """Every key, dotted."""
-    keys: list[str] = []
+def known_keys(model: type[BaseModel] = Config, prefix: str = "") -> dict[str, Any]:
+    """Every key that may be given, dotted, and its type."""
+    keys: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, BaseModel):
-            keys += known_keys(section, f"{prefix}{name}.")
-        else:
-            keys.append(prefix + name)
+            keys |= known_keys(section, f"{prefix}{name}.")
+        elif prefix:  # the one key outside a section is the loader's own
+            keys[prefix + name] = section
     return keys
 
 
@@ -79,37 +79,50 @@ def _read(source: str) -> tuple[str, dict[str, Any]]:
         raise ConfigError(f"{source} is not YAML: {error}") from error
     if not isinstance(tree, dict):
         raise ConfigError(f"{source} holds a {type(tree).__name__}, not sections of keys")
+    for section, keys in tree.items():
+        if keys is None:
+            tree[section] = {}  # a heading with nothing under it
+        elif section in Config.model_fields and section != "preset" and not isinstance(keys, dict):
+            raise ConfigError(f"{source}: {section} is a section of keys, not {keys!r}")
     return str(tree.pop("preset", "") or preset), tree
 
 
 def _apply(tree: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
+    known = known_keys()
     if not equals:
-        raise ConfigError(f"{override!r} is no override; write section.key=value")
-    if key not in known_keys():
-        raise ConfigError(f"unknown key {key!r} (value {text!r}){_nearest(key, known_keys())}")
+        raise ConfigError(
+            f"{override!r} is no override; write {key if key in known else 'section.key'}=value"
+        )
+    if key not in known:
+        raise ConfigError(f"unknown key {key!r} (value {text!r}){_nearest(key, known)}")
+    section, name = key.split(".")
+    tree.setdefault(section, {})[name] = _value(key, text, known[key])
+
+
+def _value(key: str, text: str, kind: Any) -> Any:
+    """What a shell user means: text is taken as it stands, all else as YAML, an empty value as an empty text."""
+    if kind in (str, Path) or not text:
+        return text
     try:
-        value = yaml.safe_load(text)
+        return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ConfigError(f"{key}: the value {text!r} is not YAML: {error}") from error
-    *sections, last = key.split(".")
-    for section in sections:
-        tree = tree.setdefault(section, {})
-    # An empty value is an empty text, as a shell user means it; the model refuses it where it is no text.
-    tree[last] = "" if value is None else value
 
 
 def _explain(fault: dict[str, Any]) -> str:
-    key = ".".join(str(part) for part in fault["loc"])
+    # Behind section and key come positions in a list, and the branches of a union, which no user wrote.
+    path = fault["loc"][:2] + tuple(part for part in fault["loc"][2:] if isinstance(part, int))
+    key = ".".join(str(part) for part in path)
     if fault["type"] == "extra_forbidden":
         return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, known_keys())}"
-    return (
-        f"{key or 'configuration'}: {fault['msg']} (value {fault['input']!r})" if key else str(fault["msg"])
-    )
+    if not key:
+        return str(fault["msg"]).removeprefix("Value error, ")
+    return f"{key}: {fault['msg']} (value {fault['input']!r})"
 
 
-def _nearest(word: str, words: Sequence[str]) -> str:
+def _nearest(word: str, words: Iterable[str]) -> str:
     # A bare last part ("lr") is meant as often as a slip of the pen.
     endings = [known for known in words if known.split(".")[-1] == word.split(".")[-1]]
-    close = endings or difflib.get_close_matches(word, words, n=1, cutoff=0.5)
+    close = endings or difflib.get_close_matches(word, list(words), n=1, cutoff=0.5)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
@@ -20,8 +21,9 @@ CONFIG_FILE = "config.yaml"
 LOCK_FILE = "driver.lock"
 # A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
 FIXED = (
-    "run.seed", "policy.name", "policy.model", "policy.dtype", "pool.held_out", "evaluation.questions",
-    "evaluation.held_out_questions", "evaluation.level", "evaluation.repeats", "evaluation.temperature",
+    "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
+    "policy.max_tokens", "pool.held_out", "evaluation.questions", "evaluation.held_out_questions",
+    "evaluation.level", "evaluation.repeats", "evaluation.temperature",
 )  # fmt: skip
 
 
@@ -33,8 +35,8 @@ def named(config: Config) -> Config:
     """The configuration with a run name: as given, else the newest unfinished PRESET-N, else the next one."""
     if config.run.name:
         return config
-    stem = config.preset or "run"
-    pattern = re.compile(re.escape(stem) + r"-(\d+)")
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", config.preset).lstrip("._-") or "run"
+    pattern = re.compile(re.escape(stem) + r"-([0-9]+)")
     root = config.run.folder.expanduser()
     numbers = [int(m[1]) for path in root.glob(f"{stem}-*") if (m := pattern.fullmatch(path.name))]
     newest = max(numbers, default=0)
@@ -51,7 +53,7 @@ def finished(folder: Path) -> bool:
 
 
 def phase(folder: Path) -> str:
-    """The phase a run's pool says it is in; "starting" where there is no pool yet."""
+    """The phase that a run's pool says it is in; "starting" where there is none yet. Raises StoreError."""
     if not (folder / "pool").is_dir():
         return "starting"
     with PoolReader.open(folder / "pool") as reader:
@@ -62,8 +64,7 @@ def phase(folder: Path) -> str:
 def held(config: Config) -> Iterator[Path]:
     """The run's folder, made or resumed, with its configuration written and locked. Raises RunFolderError."""
     folder = config.run_folder
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / LOCK_FILE).open("a") as lock:
+    with _lock_file(folder) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -73,6 +74,16 @@ def held(config: Config) -> Iterator[Path]:
             ) from error
         _settle_configuration(config, folder / CONFIG_FILE)
         yield folder
+
+
+def _lock_file(folder: Path) -> TextIO:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return (folder / LOCK_FILE).open("a")
+    except OSError as error:
+        raise RunFolderError(
+            f"the run's folder cannot be made: {error}; choose another with run.folder=PATH"
+        ) from error
 
 
 def _settle_configuration(config: Config, path: Path) -> None:

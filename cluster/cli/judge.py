@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
-from cluster.cli.places import fail
+from cluster.cli.places import console, fail
 from envpool.admission import Admission, Register, Verdict
 from envpool.members import Member, Origin
-from envpool.sandbox import LocalExecutor, SandboxUnavailable
+from envpool.sandbox import InfrastructureFault, LocalExecutor, SandboxUnavailable
 
 
 def judge(
@@ -28,7 +28,7 @@ def judge(
         for path, verdict in zip(files, verdicts, strict=True):
             typer.echo(json.dumps({"file": str(path), **verdict.to_dict()}, default=str))
     else:
-        Console().print(_table(files, verdicts))
+        console().print(_table(files, verdicts))
     if any(verdict.member is None for verdict in verdicts):
         raise typer.Exit(1)
 
@@ -42,6 +42,8 @@ async def judged(files: list[Path], origin: Origin, known: Sequence[Member] = ()
         return [await admission.judge(source, origin, name=name) for name, source in sources]
     except SandboxUnavailable as error:
         fail(str(error))
+    except InfrastructureFault as error:
+        fail(f"no verdict: {error}; this says nothing about the programs, so try again")
     finally:
         executor.close()
 
@@ -56,6 +58,6 @@ def _read(path: Path) -> str:
 def _table(files: list[Path], verdicts: list[Verdict]) -> Table:
     table = Table("file", "verdict", "gate", "reason")
     for path, verdict in zip(files, verdicts, strict=True):
-        word = "[green]passes[/]" if verdict.member else "[red]rejected[/]"
+        word = Text("passes", "green") if verdict.member else Text("rejected", "red")
         table.add_row(str(path), word, verdict.gate, verdict.reason)
     return table

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from rich.console import Console
 
-from envpool.members import Member
+from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
 Run = Annotated[str, typer.Option("--run", help="The run's name; the newest one without it.")]
 Folder = Annotated[Path, typer.Option("--folder", help="Where run folders lie.")]
 RUNS = Path("runs")
+PIPE_WIDTH = 200
 
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """End the command with a reason on standard error."""
     typer.secho(f"envolve: {message}", err=True, fg="red")
     raise typer.Exit(code)
+
+
+def console() -> Console:
+    """Where commands draw: text as it is, since types hold brackets, and wide where no terminal sets a width."""
+    return Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
 def run_folder(run: str, folder: Path) -> Path:
@@ -40,12 +48,17 @@ def run_folder(run: str, folder: Path) -> Path:
     fail(f"no run {run!r} in {folder.resolve()}" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
+def pool_folder(folder: Path) -> Path:
+    """Where the run's pool lies; ends the command when there is none."""
+    if not (folder / "pool" / "data.mdb").is_file():
+        fail(f"{folder} has no pool yet; the run has only begun")
+    return folder / "pool"
+
+
 @contextmanager
 def opened(folder: Path) -> Iterator[PoolReader]:
     """The run's pool, read-only; ends the command when it cannot be read."""
-    path = folder / "pool"
-    if not path.is_dir():
-        fail(f"{folder} has no pool yet; the run has only begun")
+    path = pool_folder(folder)
     try:
         with PoolReader.open(path) as reader:
             yield reader
@@ -53,13 +66,13 @@ def opened(folder: Path) -> Iterator[PoolReader]:
         fail(f"the pool in {path} cannot be read: {error}")
 
 
-def member_named(reader: PoolReader, id: str) -> Member:
-    """The member of an id or of its unique beginning; ends the command when there is none."""
-    matches = [known for known in reader.ids() if known.startswith(id)]
-    if id in matches:
-        matches = [id]
-    if len(matches) == 1 and (member := reader.get(matches[0])) is not None:
-        return member
+def whole_id(reader: PoolReader, id: str) -> str:
+    """The id of a member or rejected candidate, from its unique beginning; ends the command when there is none."""
+    if reader.status(id) is not None:
+        return id
+    matches = [known for known in reader.ids() + reader.ids(Status.REJECTED) if known.startswith(id)]
+    if len(matches) == 1:
+        return matches[0]
     if matches:
-        fail(f"{id!r} begins {len(matches)} members: {', '.join(matches[:5])} ...; give more of it")
-    fail(f"no member {id!r} in the pool; `envolve pool ls` lists them")
+        fail(f"{id!r} begins {len(matches)} ids: {', '.join(matches[:5])} ...; give more of it")
+    fail(f"no member or candidate {id!r} in the pool; `envolve pool ls` lists them")

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
+from rich.text import Text
 
-from cluster.cli.places import RUNS, Folder, Run, fail, member_named, opened, run_folder
-from envpool.members import Composite, Member, Origin, Status
+from cluster.cli.judge import judged
+from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
+from cluster.inspect.history import history
+from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
 app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, while it runs or after, and add to it.")
@@ -38,10 +41,15 @@ def list_members(
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
-    table = Table(*(rows[0] if rows else ["id"]))
+    if not rows:
+        console().print("no such member")
+        return
+    table = Table()
+    for name in rows[0]:
+        table.add_column(name, no_wrap=name == "id")
     for row in rows:
         table.add_row(*(str(value) for value in row.values()))
-    Console().print(table if rows else "no such member")
+    console().print(table)
 
 
 @app.command("show")
@@ -51,13 +59,13 @@ def show_member(
     folder: Folder = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """One member: its question, lineage, evidence, answers by level, history and source."""
+    """One member: its question, lineage, evidence, answers by level, history and source; or why a candidate fell."""
     with opened(run_folder(run, folder)) as reader, reader.snapshot():
-        record = _record(reader, member_named(reader, id))
+        record = _record(reader, whole_id(reader, id))
     if as_json:
         typer.echo(json.dumps(record, indent=1, default=str))
     else:
-        Console().print(_picture(record))
+        console().print(_picture(record))
 
 
 @app.command("add")
@@ -67,22 +75,22 @@ def add(
     folder: Folder = RUNS,
 ) -> None:
     """Admit programs that pass every gate without a model to the pool of a run that is not going just now."""
-    from cluster.cli.judge import judged
-
-    path = run_folder(run, folder) / "pool"
+    path = pool_folder(run_folder(run, folder))
     try:
         writer = PoolWriter.open(path)
     except StoreError as error:
         fail(f"{error}; a pool is added to while its run stands still")
     with writer:
         known = [member for member in map(writer.get, writer.ids()) if member is not None]
+        step = int((writer.state("progress") or {}).get("step", 0))
         verdicts = asyncio.run(judged(files, Origin.USER, known))
         for file, verdict in zip(files, verdicts, strict=True):
             if verdict.member is None:
-                writer.reject(verdict.id, Origin.USER, verdict.gate, verdict.reason, dict(verdict.evidence))
+                evidence, source = dict(verdict.evidence), file.read_text(encoding="utf-8")
+                writer.reject(verdict.id, Origin.USER, verdict.gate, verdict.reason, evidence, source, step)
                 typer.echo(f"{file}: rejected at {verdict.gate}: {verdict.reason}")
             else:
-                writer.admit(verdict.member, reason="added by hand")
+                writer.admit(verdict.member, reason="added by hand", step=step)
                 typer.echo(f"{file}: admitted as {verdict.member.id}")
     if any(verdict.member is None for verdict in verdicts):
         raise typer.Exit(1)
@@ -91,7 +99,11 @@ def add(
 def _row(reader: PoolReader, id: str) -> dict[str, Any]:
     member, policy = reader.get(id), _policy(reader)
     assert member is not None
-    counts = reader.stats(id, policy).get(level := reader.level(id, policy))
+    answers = reader.stats(id, policy)
+    level = reader.level(id, policy)
+    if answers and level not in answers and isinstance(member.material, Composite):
+        level = max(answers)  # a composite stays at the level that it was found at
+    counts = answers.get(level)
     name = member.material.operator if isinstance(member.material, Composite) else member.material.name
     return {
         "id": id,
@@ -115,48 +127,59 @@ def _policy(reader: PoolReader) -> str:
     return str(reader.state("policy") or "main")
 
 
-def _record(reader: PoolReader, member: Member) -> dict[str, Any]:
-    answers = reader.stats(member.id, _policy(reader))
-    history = [
-        entry for entry in reader.journal(0, 10**9) if entry.id == member.id and entry.kind != "answers"
-    ]
-    return {
-        **_row(reader, member.id),
+def _record(reader: PoolReader, id: str) -> dict[str, Any]:
+    member = reader.get(id)
+    events = [entry for entry in history(reader) if entry.id == id]
+    past = [{"step": e.step, "event": e.kind, "to": e.to, "gate": e.gate, "reason": e.reason} for e in events]
+    if member is None:
+        found = reader.rejection(id)
+        assert found is not None
+        facts = {**_rejected_row(reader, id), "evidence": dict(found.evidence)}
+        return {**facts, "history": past, "material": {"source": found.source}}
+    levels = {
+        level: {"answers": counts.attempts, "success": counts.rate, "well-formed": counts.parsed}
+        for level, counts in reader.stats(id, _policy(reader)).items()
+    }
+    facts = {
+        **_row(reader, id),
         "parents": list(member.parents),
-        "children": reader.children(member.id),
+        "children": reader.children(id),
         "family": member.family,
         "evidence": dict(member.evidence),
-        "levels": {
-            level: {"answers": counts.attempts, "success": counts.rate, "well-formed": counts.parsed}
-            for level, counts in answers.items()
-        },
-        "history": [{"step": e.step, "kind": e.kind, "to": e.to, "reason": e.reason} for e in history],
-        "material": member.to_dict()["material"],
     }
+    return {**facts, "levels": levels, "history": past, "material": member.to_dict()["material"]}
 
 
 def _picture(record: dict[str, Any]) -> RenderableType:
-    material = record["material"]
     facts = Table.grid(padding=(0, 2))
-    for key in ("status", "by", "signature", "level", "answers", "success", "family", "parents", "children"):
-        facts.add_row(f"[bold]{key}", str(record[key]))
-    history = Table("step", "event", "to", "reason", title="History")
-    for entry in record["history"]:
-        history.add_row(str(entry["step"]), entry["kind"], entry["to"], entry["reason"])
-    levels = Table("level", "answers", "success", title="Answers by level")
-    for level, counts in record["levels"].items():
-        levels.add_row(
-            str(level),
-            str(counts["answers"]),
-            "-" if counts["success"] is None else f"{counts['success']:.2f}",
-        )
+    for key, value in record.items():
+        if key not in ("id", "levels", "history", "material", "evidence"):
+            facts.add_row(Text(key, "bold"), str(value))
+    for key, value in record["evidence"].items():
+        facts.add_row(Text(key, "dim"), str(value))
+    material = record["material"]
     what = Syntax(material["source"], "python") if "source" in material else _chains(material)
     return Group(
-        Panel(facts, title=f"{record['name']}  {record['id']}"),
-        levels,
-        history,
+        Panel(facts, title=Text(record["id"])),
+        *([_levels(record["levels"])] if record.get("levels") else []),
+        _events(record["history"]),
         Panel(what, title="Material"),
     )
+
+
+def _levels(levels: dict[int, dict[str, Any]]) -> Table:
+    table = Table("level", "answers", "success", title="Answers by level")
+    for level, counts in levels.items():
+        rate = counts["success"]
+        table.add_row(str(level), str(counts["answers"]), "-" if rate is None else f"{rate:.2f}")
+    return table
+
+
+def _events(past: list[dict[str, Any]]) -> Table:
+    table = Table("step", "event", "to", "gate", "reason", title="History")
+    for entry in past:
+        table.add_row(*(str(value) for value in entry.values()))
+    return table
 
 
 def _chains(material: dict[str, Any]) -> str:

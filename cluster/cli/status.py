@@ -7,9 +7,8 @@ import time
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-from cluster.cli.places import RUNS, Folder, Run, fail, run_folder
+from cluster.cli.places import RUNS, Folder, Run, console, fail, run_folder
 from cluster.inspect.live import render
 
 STALE_SECONDS = 15.0
@@ -29,10 +28,11 @@ def status(
         typer.echo(text)
         return
     current = json.loads(text)
-    console = Console()
-    console.print(render(current))
+    screen = console()
+    screen.print(render(current))
     age = time.time() - current["at"]
     if age > STALE_SECONDS and current["phase"] != "done":
-        console.print(
-            f"[yellow]written {age:.0f} s ago: the run is not going; the same `envolve run` resumes it"
+        screen.print(
+            f"written {age:.0f} s ago: the run is not going; `envolve run run.name={path.parent.name}` resumes it",
+            style="yellow",
         )

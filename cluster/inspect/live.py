@@ -14,9 +14,13 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
+
+from envpool.admission.verdict import GATES
 
 Status = dict[str, Any]
 STEP_ROWS = 6
+SHOWN_ALARMS = 4
 
 
 def render(status: Status) -> RenderableType:
@@ -25,8 +29,8 @@ def render(status: Status) -> RenderableType:
         return Panel("starting the actors (a cold start takes about a minute)", title="Envolve")
     panels = Columns([_success(status), _pool(status), _funnel(status)], equal=False, expand=False)
     parts: list[RenderableType] = [_headline(status), panels, _steps(status), _actors(status)]
-    if status.get("alarms"):
-        parts.append(_alarms(status))
+    if (alarms := _alarms(status)).row_count:
+        parts.append(alarms)
     return Group(*parts)
 
 
@@ -69,7 +73,7 @@ class LiveView:
         key = f"{status.get('phase')}{status.get('progress', {}).get('step')}"
         if key != self._last:
             self._last = key
-            self._console.print(line(status), highlight=False, soft_wrap=True)
+            self._console.print(line(status), highlight=False, markup=False, soft_wrap=True)
 
 
 def _headline(status: Status) -> RenderableType:
@@ -77,12 +81,12 @@ def _headline(status: Status) -> RenderableType:
     saved = (status.get("checkpoint") or {}).get("step", 0)
     minutes = status["running_seconds"] / 60
     state = "draining" if status.get("draining") else status["phase"]
-    return Panel(
-        f"[bold]{status['run']}[/]  {state}  step [bold]{progress['step']}[/] of {status['steps']}  "
+    words = Text.assemble(
+        (status["run"], "bold"), f"  {state}  step ", (str(progress["step"]), "bold"), f" of {status['steps']}  "
         f"policy version {progress['version']}  saved at {saved}  "
         f"{_tokens_per_second(status):.0f} tokens/s  {minutes:.1f} min",
-        title="Envolve",
-    )
+    )  # fmt: skip
+    return Panel(words, title="Envolve")
 
 
 def _success(status: Status) -> RenderableType:
@@ -102,9 +106,10 @@ def _pool(status: Status) -> RenderableType:
 
 
 def _funnel(status: Status) -> RenderableType:
-    table = Table("gate", "fell", title="Funnel")
-    for gate, count in status["funnel"].items():
-        table.add_row(gate, str(count))
+    table = Table("ended at", "candidates", title="Funnel")
+    order = {gate: place for place, gate in enumerate((*GATES, "admitted"))}
+    for gate in sorted(status["funnel"], key=lambda gate: order.get(gate, -1)):
+        table.add_row(gate, str(status["funnel"][gate]))
     return table
 
 
@@ -125,10 +130,14 @@ def _actors(status: Status) -> RenderableType:
     return table
 
 
-def _alarms(status: Status) -> RenderableType:
+def _alarms(status: Status) -> Table:
+    """Alarms, and the first failure of each background loop: its last line says what it was."""
     table = Table("alarm", "what", title="Alarms")
-    for alarm in status["alarms"][-4:]:
-        table.add_row(f"[red]{alarm['kind']}[/]", alarm["text"])
+    for alarm in status["alarms"][-SHOWN_ALARMS:]:
+        table.add_row(Text(alarm["kind"], "red"), Text(alarm["text"]))
+    for name, report in sorted(status["actors"].items()):
+        for where, trace in report.get("first_failures", {}).items():
+            table.add_row(Text(f"{name}: {where}", "red"), Text(trace.strip().rsplit("\n", 1)[-1]))
     return table
 
 
