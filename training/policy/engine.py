@@ -116,7 +116,7 @@ class VllmEngine:
         return {"version": float(self.version), **self._meter.snapshot()}
 
     def processes(self) -> list[int]:
-        """Process ids of the engine core and its workers."""
+        """Process ids, the engine core's first, then those of its workers."""
         return [process.pid for process in self._processes]
 
     async def close(self) -> None:
@@ -127,7 +127,7 @@ class VllmEngine:
         await asyncio.to_thread(vllm_start.end, engine, self._processes)
 
     async def _generate(self, request: GenerationRequest) -> list[Sample]:
-        from vllm import TokensPrompt
+        from vllm.inputs.engine import tokens_input
 
         prompt_ids = list(request.prompt_ids) or encode(self._tokenizer, request.messages)
         room = self.settings.max_model_len - len(prompt_ids)
@@ -137,7 +137,7 @@ class VllmEngine:
         parameters = vllm_start.sampling(request, min(request.max_tokens, room))
         low = self.version
         with self._meter.request() as done:
-            output = await self._output(TokensPrompt(prompt_token_ids=prompt_ids), parameters)
+            output = await self._output(tokens_input(prompt_ids), parameters)
             samples = [self._sample(completion, prompt_ids, low) for completion in output.outputs]
             done(samples)
         return samples

@@ -148,6 +148,7 @@ def _convert(gguf: Path, stop_token: str, out: Path) -> None:
     tokenizer = AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name, dtype=torch.bfloat16)
     tokenizer.eos_token = tokenizer.pad_token = stop_token
+    tokenizer.clean_up_tokenization_spaces = False
     for config in (model.config, model.generation_config):
         config.eos_token_id = config.pad_token_id = tokenizer.eos_token_id
     model.save_pretrained(out)

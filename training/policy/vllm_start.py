@@ -19,8 +19,9 @@ from training.policy.source import resolve_model
 logger = logging.getLogger(__name__)
 
 GIB = 1 << 30
-KV_BLOCK = 32
+KV_BLOCK = 16
 """tokens a block of the cache on a CPU; only whole blocks are shared, and vLLM's 128 exceed most prompts"""
+GRACE_SECONDS = 1.0
 END_SECONDS = 5.0
 START_FAILURES = (RuntimeError, ValueError, OSError, TimeoutError)
 
@@ -38,18 +39,18 @@ def environment(settings: EngineSettings, on_cpu: bool) -> dict[str, str]:
 
 
 def launch(settings: EngineSettings) -> tuple[Any, list[psutil.Process]]:
-    """A running `AsyncLLM` and the processes it started. Blocks for as long as loading takes."""
+    """A running `AsyncLLM` and its processes, engine core first. Blocks for as long as loading takes."""
     model = str(resolve_model(settings.model))
+    os.environ.update(environment(settings, on_cpu=False))
     from vllm.platforms import current_platform
 
     on_cpu = current_platform.is_cpu()
     os.environ.update(environment(settings, on_cpu))
     from vllm.v1.engine.async_llm import AsyncLLM
 
-    before = set(psutil.Process().children(recursive=True))
     engine = AsyncLLM.from_engine_args(_arguments(settings, model, on_cpu))
-    started = [child for child in psutil.Process().children(recursive=True) if child not in before]
-    return engine, started
+    cores = [psutil.Process(core.pid) for core in engine.engine_core.resources.engine_manager.processes]
+    return engine, cores + [worker for core in cores for worker in core.children(recursive=True)]
 
 
 async def connect_weights(engine: Any) -> None:
@@ -89,7 +90,7 @@ def kill(processes: Sequence[psutil.Process]) -> None:
 def end(engine: Any, processes: Sequence[psutil.Process]) -> None:
     """Shut an engine down, then make sure of it."""
     if engine is not None:
-        engine.shutdown(timeout=END_SECONDS)
+        engine.shutdown(timeout=GRACE_SECONDS)
     kill(processes)
     _, alive = psutil.wait_procs(processes, timeout=END_SECONDS)
     if alive:

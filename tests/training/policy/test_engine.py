@@ -123,8 +123,7 @@ async def test_a_killed_engine_core_is_noticed_and_nothing_is_left_behind(engine
     while not engine.metrics()["running"]:
         await asyncio.sleep(0.01)
     processes = [psutil.Process(pid) for pid in engine.processes()]
-    core = next(p for p in processes if p.children() == [] and p.memory_info().rss > 200 << 20)
-    os.kill(core.pid, signal.SIGKILL)
+    os.kill(engine.processes()[0], signal.SIGKILL)
     with pytest.raises(PolicyEngineLost):
         await running
     for call in (engine.check_health(), engine.generate([SUM]), engine.update_weights("x", 3)):
