@@ -6,6 +6,7 @@ Invariant: no byte of a program or a value ever enters this process; it passes d
 """
 
 import array
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -81,8 +82,7 @@ def _lock(settings: dict[str, Any]) -> tuple[Cage, list[str]]:
     )
     _reserve_descriptors()
     if os.geteuid() == 0:
-        _drop_root()
-        layers.append("uid drop + empty root")
+        layers += _drop_root()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -93,10 +93,11 @@ def _lock(settings: dict[str, Any]) -> tuple[Cage, list[str]]:
 
 
 def _step_back() -> None:
-    """Under pressure the kernel shall take a child first, and other work goes before it."""
-    os.nice(10)
-    with open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")
+    """Under pressure the kernel shall take a child first, and other work goes before it. No wall, so no must."""
+    with contextlib.suppress(OSError):
+        os.nice(10)
+        with open("/proc/self/oom_score_adj", "w") as score:
+            score.write("1000")
 
 
 def _preload(names: Iterable[str]) -> None:
@@ -123,18 +124,25 @@ def _mapped() -> int:
         return int(statm.read().split()[0]) * resource.getpagesize()
 
 
-def _drop_root() -> None:
-    """An empty root that no longer has a name, then a uid of one's own."""
-    empty = tempfile.mkdtemp()
-    os.chdir(empty)
-    os.rmdir(empty)
-    os.chroot(".")
+def _drop_root() -> list[str]:
+    """An empty root that no longer has a name, where allowed; then a uid of its own. The layers that took."""
+    layers = ["uid drop"]
+    with contextlib.suppress(OSError):
+        empty = tempfile.mkdtemp()
+        os.chdir(empty)
+        os.rmdir(empty)
+        os.chroot(".")
+        layers.append("empty root")
     uid = FIRST_UID + os.getpid() % UIDS
-    os.setgroups([])
-    os.setresgid(uid, uid, uid)
-    os.setresuid(uid, uid, uid)
-    if os.getresuid() != (uid, uid, uid):
-        raise Refused("running as root and the uid cannot be dropped")
+    try:
+        os.setgroups([])
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    except OSError:
+        raise Refused(
+            "it runs as root and may not drop that; run as another user or grant SETUID and SETGID"
+        ) from None
+    return layers
 
 
 class _Nursery:
