@@ -1,7 +1,8 @@
 """What every actor of a run has: one start, background loops, a report, a tested way to stop.
 
-Invariant: a background failure is never silent. The first traceback of each loop is kept and reported, and the
-loop goes on after a pause; a failure is fatal only for the actor's `start`, which the next `ready` tries again.
+Invariant: an actor starts itself, also after a restart. A background failure is never silent: the first traceback
+of each loop is kept and reported, and the loop goes on after a pause; a loop that the run cannot do without and
+that only fails is for the driver to see. A failed `start` is tried again by the next `ready`.
 The base knows nothing of what an actor is for.
 """
 
@@ -41,17 +42,19 @@ class Actor:
         self.waiting_for = "start"
         self._failures: dict[str, str] = {}
         self._failed = 0
-        self._starting: asyncio.Task[None] | None = None
+        self._in_a_row: dict[str, tuple[int, str]] = {}
         self._loops: set[asyncio.Task[None]] = set()
         logging.basicConfig(level=logging.INFO, format=f"%(levelname)s {name}: %(message)s")
         if self.background_nice:
             os.nice(self.background_nice)
         if self.config.run.audit:
             audit.install()
+        # Runs once the loop is free again, which is after the whole of `__init__`.
+        self._starting = asyncio.get_running_loop().create_task(self._start())
 
     async def ready(self) -> str:
         """Start once; returns the actor's name when it can serve. Raises what `start` raised."""
-        if self._starting is None or (self._starting.done() and self._starting.exception() is not None):
+        if self._starting.done() and self._starting.exception() is not None:
             self._starting = asyncio.create_task(self._start())
         await asyncio.shield(self._starting)
         return self.name
@@ -78,6 +81,7 @@ class Actor:
             "waiting_for": self.waiting_for,
             "failures": self._failed,
             "first_failures": dict(self._failures),
+            "failing": dict(self._in_a_row),
             "audit": audit.findings(),
             "gauges": self.gauges(),
             "at": time.time(),
@@ -103,9 +107,9 @@ class Actor:
         self.waiting_for = reason
         await asyncio.sleep(seconds)
 
-    def background(self, name: str, once: Callable[[], Awaitable[None]]) -> None:
-        """Repeat `once` until the actor stops."""
-        self._loops.add(asyncio.create_task(self._repeat(name, once), name=name))
+    def background(self, name: str, once: Callable[[], Awaitable[None]], vital: bool = False) -> None:
+        """Repeat `once` until the actor stops; without a `vital` loop the run goes nowhere."""
+        self._loops.add(asyncio.create_task(self._repeat(name, once, vital), name=name))
 
     async def _start(self) -> None:
         try:
@@ -114,17 +118,26 @@ class Actor:
             await self.start()
         except Exception:
             self._note("start", traceback.format_exc())
+            self._count_in_a_row("start", traceback.format_exc())
             raise
+        self._in_a_row.pop("start", None)
         self.waiting_for = ""
         self.background("health", self._send_health)
 
-    async def _repeat(self, name: str, once: Callable[[], Awaitable[None]]) -> None:
+    async def _repeat(self, name: str, once: Callable[[], Awaitable[None]], vital: bool) -> None:
         while True:
             try:
                 await once()
+                self._in_a_row.pop(name, None)
             except Exception:  # noqa: BLE001 - the one boundary where background failures surface
                 self._note(name, traceback.format_exc())
+                if vital:
+                    self._count_in_a_row(name, traceback.format_exc())
                 await asyncio.sleep(FAILURE_PAUSE_SECONDS)
+
+    def _count_in_a_row(self, what: str, trace: str) -> None:
+        count, first = self._in_a_row.get(what, (0, trace))
+        self._in_a_row[what] = (count + 1, first)
 
     def _note(self, where: str, trace: str) -> None:
         self._failed += 1

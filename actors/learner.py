@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections.abc import Awaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,7 @@ class LearnerActor(Actor):
         folder = await asyncio.to_thread(resolve_model, self.config.policy.model)
         self._learner = await asyncio.to_thread(self._started, self._settings(folder))
         await self._stand_at(await asyncio.to_thread(self._learner.load, self._checkpoints))
-        self.background("learn", self._learn_once)
+        self.background("learn", self._learn_once, vital=True)
 
     async def progress(self) -> dict[str, Any]:
         """Updates in the living weights, and their version."""
@@ -47,7 +48,7 @@ class LearnerActor(Actor):
         await self.ready()
         async with self._busy:
             if self._step > self._last_checkpoint:
-                await self._save()
+                await self._whole(self._save())
         return self._last_checkpoint
 
     def gauges(self) -> dict[str, float]:
@@ -94,15 +95,20 @@ class LearnerActor(Actor):
             await self.idle("buffer")
             return
         self.waiting_for = ""
-        from training.grpo.learner import LearnerRankLost
-
         async with self._busy:
-            try:
-                await self._update([Group.from_dict(group) for group in taken])
-            except LearnerRankLost as lost:
-                self._note("rank", f"{lost}")
-                saved = await asyncio.to_thread(self._learner.restart, self._checkpoints)
-                await self._stand_at(saved)
+            await self._whole(self._update([Group.from_dict(group) for group in taken]))
+
+    async def _whole(self, work: Awaitable[None]) -> None:
+        """Do it with all ranks: when it fails the group is built anew. Raises what is not the loss of a rank."""
+        from training.grpo.learner import LearnerError, LearnerRankLost
+
+        try:
+            await work
+        except LearnerError as error:
+            self._note("rank", f"{error}")
+            await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
+            if not isinstance(error, LearnerRankLost):
+                raise
 
     async def _update(self, groups: list[Group]) -> None:
         waited, start = time.monotonic() - self._batch_since, time.monotonic()

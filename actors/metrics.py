@@ -13,7 +13,7 @@ import os
 import time
 from collections import Counter, deque
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from actors.base import Actor
 
@@ -28,7 +28,7 @@ class MetricsActor(Actor):
     async def start(self) -> None:
         self._folder = self.config.run_folder
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._lines = (self._folder / "metrics.jsonl").open("a", encoding="utf-8", buffering=1)
+        self._lines = _opened_at_a_new_line(self._folder / "metrics.jsonl")
         self._started = time.time()
         self._reports: dict[str, dict[str, Any]] = {}
         self._alarms: deque[dict[str, Any]] = deque(maxlen=KEPT_ALARMS)
@@ -59,11 +59,12 @@ class MetricsActor(Actor):
             name = f"version-{record['version']:06d}.parquet"
             await asyncio.to_thread(_write_parquet, self._folder / "samples" / name, rows)
 
-    async def samples(self, rows: list[dict[str, Any]]) -> None:
-        """Judged responses of one group; kept until their step, dropped when too many wait."""
+    async def samples(self, rows: list[dict[str, Any]], trainable: bool) -> None:
+        """Judged responses of one group; those of a trainable one are kept until its step, if not too many wait."""
         await self.ready()
         if rows:
-            self._rows[rows[0]["group"]] = rows
+            if trainable:
+                self._rows[rows[0]["group"]] = rows
             while len(self._rows) > 4 * self.config.learner.groups_per_step:
                 self._rows.pop(next(iter(self._rows)))
             self._tally("solver", rows)
@@ -147,6 +148,14 @@ class MetricsActor(Actor):
 
     def _append(self, kind: str, record: dict[str, Any]) -> None:
         self._lines.write(json.dumps({"kind": kind, "at": time.time(), **record}, default=str) + "\n")
+
+
+def _opened_at_a_new_line(path: Path) -> TextIO:
+    """For appending; what a killed writer left of its last line ends there."""
+    lines = path.open("a", encoding="utf-8", buffering=1)
+    if lines.tell() and not path.read_bytes().endswith(b"\n"):
+        lines.write("\n")
+    return lines
 
 
 def _rates(answers: deque[tuple[int, int, int]]) -> dict[str, float]:

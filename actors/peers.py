@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError
+from ray.exceptions import RayActorError, RayTaskError
 
 PATIENCE_SECONDS = 300.0
 FIRST_PAUSE_SECONDS = 0.1
@@ -23,6 +23,10 @@ class PeerUnavailable(RuntimeError):
     """A named actor did not come back within the caller's patience."""
 
 
+class _NoSuchActor(RuntimeError):
+    """Nobody has the name just now."""
+
+
 class Peer:
     """One named actor; `await peer.method(arguments)` calls it."""
 
@@ -30,7 +34,7 @@ class Peer:
         self.name = name
         self._namespace = namespace
         self._patience = patience
-        self._handle: Any = None
+        self._known: Any = None
 
     def __getattr__(self, method: str) -> Any:
         if method.startswith("_"):
@@ -45,19 +49,26 @@ class Peer:
         deadline, pause = time.monotonic() + self._patience, FIRST_PAUSE_SECONDS
         while True:
             try:
-                # Handles from `get_actor` are weak and survive a restart, but not a new actor under the same name.
-                self._handle = self._handle or ray.get_actor(self.name, self._namespace)
-                return await getattr(self._handle, method).remote(*args, **kwargs)
-            except (RayActorError, ValueError) as error:
-                if isinstance(error, ValueError) and self._handle is not None:
-                    raise  # the peer's own error, not "no actor of that name"
-                self._handle = None
+                return await getattr(self._handle(), method).remote(*args, **kwargs)
+            except RayTaskError:
+                raise  # the peer's own error, also where it is about an actor that the peer lost
+            except (RayActorError, _NoSuchActor) as error:
+                self._known = None
                 if time.monotonic() > deadline:
                     raise PeerUnavailable(
                         f"{self.name} did not answer {method} for {self._patience:.0f} s"
                     ) from error
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+    def _handle(self) -> Any:
+        # Handles from `get_actor` are weak and survive a restart, but not a new actor under the same name.
+        if self._known is None:
+            try:
+                self._known = ray.get_actor(self.name, self._namespace)
+            except ValueError as error:
+                raise _NoSuchActor(str(error)) from error
+        return self._known
 
 
 class Peers:

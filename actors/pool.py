@@ -13,21 +13,18 @@ from typing import Any
 
 from actors.base import Actor
 from envpool.members import Member, Origin, Status
-from envpool.store import PoolWriter
+from envpool.store import PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
 
 GIB = 1024**3
+LOCK_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class PoolActor(Actor):
     """Admits, rejects, moves and counts; everything else reads the files."""
 
-    def __init__(self, config: dict[str, Any], name: str) -> None:
-        super().__init__(config, name)
-        # Opened at once: readers of other actors need the files before they can start.
-        folder = self.config.run_folder / "pool"
-        folder.mkdir(parents=True, exist_ok=True)
-        self._writer = PoolWriter.open(folder, map_size=int(self.config.pool.map_size_gib * GIB))
+    async def start(self) -> None:
+        self._writer = await self._opened()
         self._writer.put_state("policy", self.config.policy.name)
         self._commits = GroupCommit(self._writer)
         self._changes = 0
@@ -70,6 +67,17 @@ class PoolActor(Actor):
         await asyncio.to_thread(self._commits.close)
         self._writer.close()
 
+    async def _opened(self) -> PoolWriter:
+        # A killed predecessor may hold the lock for a moment.
+        folder, map_size = self.config.run_folder / "pool", int(self.config.pool.map_size_gib * GIB)
+        for pause in LOCK_PAUSES:
+            try:
+                return PoolWriter.open(folder, map_size)
+            except StoreError:
+                await asyncio.sleep(pause)
+        return PoolWriter.open(folder, map_size)
+
     async def _commit(self, change: Callable[[PoolWriter], Any]) -> Any:
+        await self.ready()
         self._changes += 1
         return await asyncio.wrap_future(self._commits.submit(change))

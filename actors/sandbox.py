@@ -11,7 +11,14 @@ from collections.abc import Sequence
 
 from actors.base import Actor
 from actors.peers import Peers, PeerUnavailable
-from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result, SandboxLimits
+from envpool.sandbox import (
+    Call,
+    InfrastructureFault,
+    LocalExecutor,
+    Result,
+    SandboxLimits,
+    SandboxUnavailable,
+)
 
 PLACES_TRIED = 3
 
@@ -77,6 +84,6 @@ class SandboxGroup:
             try:
                 peer = self._peers[f"sandbox-{(first + place) % self._count}"]
                 return await peer.run(source, list(calls), fresh, replica)
-            except (InfrastructureFault, PeerUnavailable) as fault:
+            except (InfrastructureFault, SandboxUnavailable, PeerUnavailable) as fault:
                 last = fault
         raise InfrastructureFault(f"{PLACES_TRIED} sandboxes failed; the last said: {last}")

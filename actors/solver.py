@@ -65,7 +65,7 @@ class SolverActor(Actor):
         self._serial = itertools.count()
         self._infrastructure = self._groups = 0
         await self.peers.buffer.forget(self.name)
-        self.background("rollout", self._rollout_once)
+        self.background("rollout", self._rollout_once, vital=True)
 
     async def generate(
         self, prompts: Sequence[str], n: int, max_tokens: int, temperature: float, plain: bool = False
@@ -152,8 +152,11 @@ class SolverActor(Actor):
             self._infrastructure += 1
             await self.peers.buffer.release(permit, "infrastructure")
             await self.peers.metrics.alarm("infrastructure", f"{recipe.member}: {fault}")
-            return
-        await self._hand_in(permit, played)
+        except Exception:
+            await self.peers.buffer.release(permit, "error")  # or it would be out for ever
+            raise
+        else:
+            await self._hand_in(permit, played)
 
     async def _hand_in(self, permit: str, played: Played) -> None:
         self._groups += 1
@@ -168,6 +171,8 @@ class SolverActor(Actor):
         if played.group is None:
             await self.peers.buffer.release(permit, "broken" if played.broken else "no instance")
             return
+        # Before the group, which may be trained on at once; and before the count, which may wait for a new level.
+        await self.peers.metrics.samples(played.rows, played.group.has_variance)
         await self.peers.buffer.put(permit, played.group.to_dict())
         count = AnswerCount(
             recipe.member,
@@ -179,7 +184,6 @@ class SolverActor(Actor):
             played.failures,
         )
         await self.peers.curator.record([count])
-        await self.peers.metrics.samples(played.rows)
 
 
 def _request(chat: Chat, prompt: str, n: int, max_tokens: int, temperature: float) -> GenerationRequest:

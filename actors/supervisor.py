@@ -24,14 +24,14 @@ class SupervisorActor(Actor):
     def __init__(self, config: dict[str, Any], name: str) -> None:
         super().__init__(config, name)
         self._getting_ready: dict[str, asyncio.Task[Any]] = {}
-        self._start_failures: dict[str, tuple[int, str]] = {}
         self._posts = roster.posts(self.config)
 
     async def start(self) -> None:
         for post in self._posts:
             await asyncio.to_thread(roster.make, post, self.config)
+        await self.peers.pool.ready()
         self.background("watch", self._watch_once)
-        self.background("phases", self._phases_once)
+        self.background("phases", self._phases_once, vital=True)
 
     async def begin(self) -> bool:
         """A driver takes the run up: whatever drained it before is over. Idempotent."""
@@ -39,18 +39,18 @@ class SupervisorActor(Actor):
         await self.peers.pool.put_state("draining", False)
         return True
 
-    def health(self) -> dict[str, Any]:
-        return super().health() | {"start_failures": self._start_failures}
-
     async def drain(self) -> dict[str, Any]:
         """Stop producing, finish the update under way, save. Returns where the run stands. Idempotent."""
         await self.peers.pool.put_state("draining", True)
-        saved = await asyncio.wait_for(self.peers.learner.checkpoint(), DRAIN_SECONDS)
+        if self.phase == "training":  # before it there is nothing to save, and after it all is saved
+            await asyncio.wait_for(self.peers.learner.checkpoint(), DRAIN_SECONDS)
+        saved = (self.pool_reader.state("checkpoint") or {"step": 0})["step"]
         await self.peers.metrics.event("drained", {"step": saved})
         return {"checkpoint": saved, "phase": self.phase}
 
     async def shut_down(self) -> None:
         """Have every actor release what lives outside its process: zygotes, engine, ranks, files."""
+        await self.stop()  # before the actors end, or the watch would start them again
         for task in self._getting_ready.values():
             task.cancel()
         last = ("metrics", "pool")
@@ -70,16 +70,18 @@ class SupervisorActor(Actor):
         for post in self._posts:
             task = self._getting_ready.get(post.name)
             if task is None or task.done():
-                self._count_failure(post.name, task)
+                self._count_start(post.name, task)
                 self._getting_ready[post.name] = asyncio.create_task(self.peers[post.name].ready())
         await asyncio.sleep(TICK_SECONDS)
 
-    def _count_failure(self, name: str, task: asyncio.Task[Any] | None) -> None:
-        if task is None or task.cancelled() or (error := task.exception()) is None:
+    def _count_start(self, name: str, task: asyncio.Task[Any] | None) -> None:
+        if task is None or task.cancelled():
             return
-        count, first = self._start_failures.get(name, (0, str(error)))
-        self._start_failures[name] = (count + 1, first)
-        self._note(name, f"{name} is not ready: {error}")
+        if (error := task.exception()) is None:
+            self._in_a_row.pop(f"start of {name}", None)
+        else:
+            self._count_in_a_row(f"start of {name}", str(error))
+            self._note(name, f"{name} is not ready: {error}")
 
     async def _phases_once(self) -> None:
         match self.phase:

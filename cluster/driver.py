@@ -24,7 +24,7 @@ POLL_SECONDS = 1.0
 CALL_SECONDS = 10.0
 DRAIN_SECONDS = 360.0
 SHUT_DOWN_SECONDS = 60.0
-START_FAILURES_ALLOWED = 3
+FAILURES_IN_A_ROW = 3
 
 Status = dict[str, Any]
 logger = logging.getLogger(__name__)
@@ -75,6 +75,7 @@ def _watch(
     while True:
         if not begun:
             begun = _ask(supervisor.begin) is True
+        _ask(supervisor.ready)  # one whose start failed tries again only when asked
         status = _status(config) | {"supervisor": _ask(supervisor.health) or {}}
         show(status)
         _refuse_hopeless(status)
@@ -88,7 +89,10 @@ def _watch(
 def _drain(supervisor: Any, status: Status) -> None:
     if not status.get("phase"):
         raise Interrupted("stopped before the run had begun")
-    done = ray.get(supervisor.drain.remote(), timeout=DRAIN_SECONDS)
+    try:
+        done = ray.get(supervisor.drain.remote(), timeout=DRAIN_SECONDS)
+    except (RayError, GetTimeoutError) as error:
+        raise Interrupted(f"stopped without saving, the last checkpoint stands ({error})") from error
     raise Interrupted(f"drained; step {done['checkpoint']} is saved")
 
 
@@ -109,11 +113,10 @@ def _ask(method: Any) -> Any:
 
 
 def _refuse_hopeless(status: Status) -> None:
-    failures = status["supervisor"].get("start_failures", {})
-    for name, (count, first) in failures.items():
-        if count >= START_FAILURES_ALLOWED:
-            raise RunFailed(f"{name} failed to start {count} times; the first time:\n{first}")
-    for name, report in status.get("actors", {}).items():
+    for name, report in {**status.get("actors", {}), "supervisor": status["supervisor"]}.items():
+        for what, (count, first) in report.get("failing", {}).items():
+            if count >= FAILURES_IN_A_ROW:
+                raise RunFailed(f"{name}: {what} failed {count} times in a row, the first time with\n{first}")
         if report.get("audit"):
             raise RunFailed(f"pool source was compiled outside the sandbox, in {name}: {report['audit'][0]}")
 

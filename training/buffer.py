@@ -59,7 +59,7 @@ class Entry:
 class GroupBuffer:
     """Keys of entries are permits for solver groups, and the group's own id for groups that needed none."""
 
-    def __init__(self, groups_per_step: int, max_staleness: int) -> None:
+    def __init__(self, groups_per_step: int, max_staleness: int, epoch: str = "") -> None:
         if groups_per_step < 1 or max_staleness < 0:
             raise BufferError("groups_per_step must be positive and max_staleness not negative")
         self._size = groups_per_step
@@ -69,6 +69,8 @@ class GroupBuffer:
         self._dropped: Counter[str] = Counter()
         self._trained = 0
         self._issued = 0
+        self._epoch = epoch
+        """Part of a permit's name, so that one of an earlier life of the buffer is not taken for another."""
 
     @property
     def capacity(self) -> int:
@@ -82,7 +84,7 @@ class GroupBuffer:
         permits = []
         for _ in range(min(count, self.capacity - under_way)):
             self._issued += 1
-            permits.append(f"permit-{self._issued:08d}")
+            permits.append(f"permit-{self._epoch}{self._issued:08d}")
             self._entries[permits[-1]] = Entry(State.RESERVED, version, owner)
         return permits
 
