@@ -1,0 +1,130 @@
+"""From preset or file and overrides to a configuration, or to an error that says what to write."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cluster.resolve import PRESETS, ConfigError, dump, known_keys, resolve
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_preset_loads_and_knows_its_name(preset: str) -> None:
+    assert resolve(preset).preset == preset
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_dumped_configuration_reads_back_as_the_same(preset: str, tmp_path: Path) -> None:
+    config = resolve(preset, ["run.name=again", "learner.lr=3e-6", "policy.system=Täglich: kurz"])
+    file = tmp_path / "config.yaml"
+    file.write_text(dump(config), encoding="utf-8")
+    assert resolve(str(file)) == config
+
+
+@given(steps=st.integers(1, 10**6), lr=st.floats(1e-9, 1, exclude_min=True), seed=st.integers())
+def test_numbers_come_through_overrides_and_dump_unchanged(
+    steps: int, lr: float, seed: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    config = resolve("local", [f"run.steps={steps}", f"learner.lr={lr}", f"run.seed={seed}"])
+    assert (config.run.steps, config.learner.lr, config.run.seed) == (steps, lr, seed)
+    file = tmp_path_factory.mktemp("dump") / "config.yaml"
+    file.write_text(dump(config), encoding="utf-8")
+    assert resolve(str(file)) == config
+
+
+@pytest.mark.parametrize(
+    ("override", "value"),
+    [
+        ("run.name=007", "007"),
+        ("policy.system=on: the clock", "on: the clock"),
+        ("policy.system=", ""),
+        ("policy.examples=[[a, b], ['1', '2']]", (("a", "b"), ("1", "2"))),
+        ("learner.turns=false", False),
+        ("learner.lr=1e-5", 1e-5),
+        ("curation.composite_share=null", None),
+        ("pool.bricks=strings/upper_case,lists/total", ("strings/upper_case", "lists/total")),
+        ("pool.seeds=knapsack_value", ("knapsack_value",)),
+        ("pool.seeds=none", "none"),
+        ("pool.held_out=lists/total", ("lists/total",)),
+        ("composer.operators=PARALLEL", ("PARALLEL",)),
+    ],
+)
+def test_an_override_means_what_a_shell_user_means(override: str, value: object) -> None:
+    section, name = override.partition("=")[0].split(".")
+    assert getattr(getattr(resolve("local", [override]), section), name) == value
+
+
+def test_the_last_override_of_a_key_wins() -> None:
+    assert resolve("local", ["run.steps=3", "run.steps=5"]).run.steps == 5
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("learner.learning_rte=1", ["learner.learning_rte"]),
+        ("learner.groups_per_stp=1", ["'learner.groups_per_step'"]),
+        ("lr=1", ["'learner.lr'"]),
+        ("preset=local", ["unknown key"]),
+        ("learner.lr", ["write learner.lr=value"]),
+        ("faster", ["write section.key=value"]),
+        ("learner.lr=fast", ["learner.lr", "number", "'fast'"]),
+        ("learner.lr=", ["learner.lr", "number"]),
+        ("run.steps=0", ["run.steps", "greater than or equal to 1"]),
+        ("pool.held_out=[", ["pool.held_out", "not YAML"]),
+        ("pool.held_out=3", ["pool.held_out"]),
+        ("composer.operators=SORT", ["SEQUENTIAL", "'SORT'"]),
+        ("policy.examples=[[a, b], [c]]", ["policy.examples.1.1"]),
+        ("pool.seeds=knapsack_valu", ["'knapsack_value'"]),
+        ("pool.bricks=upper_case", ["'strings/upper_case'"]),
+        ("pool.held_out=strings/uper_case", ["'strings/upper_case'"]),
+    ],
+)
+def test_a_wrong_override_is_refused_with_the_way_out(override: str, words: list[str]) -> None:
+    with pytest.raises(ConfigError) as refused:
+        resolve("local", [override])
+    assert [word for word in words if word not in str(refused.value)] == []
+
+
+def test_a_held_out_program_must_be_one_that_was_chosen() -> None:
+    with pytest.raises(ConfigError, match="lists/total"):
+        resolve("local", ["pool.bricks=strings/*", "pool.held_out=lists/total"])
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("learner: {lrr: 1}", "did you mean 'learner.lr'"),
+        ("lerner: {lr: 1}", "unknown key 'lerner'"),
+        ("learner: 3", "learner is a section of keys, not 3"),
+        ("- learner", "holds a list"),
+        ("learner: {lr: [", "is not YAML"),
+        ("learner: {lr: -1}\nrun: {steps: none}", "run.steps"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name(text: str, word: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as refused:
+        resolve(str(file))
+    assert str(file) in str(refused.value)
+    assert word in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "run:", "# nothing\n"])
+def test_a_file_without_keys_is_the_defaults(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(text, encoding="utf-8")
+    config = resolve(str(file), ["run.steps=7"])
+    assert (config.preset, config.run.steps) == ("mine", 7)
+
+
+def test_an_unknown_preset_names_the_nearest_one() -> None:
+    with pytest.raises(ConfigError, match=r"a100-node, .*did you mean 'local'"):
+        resolve("locl")
+
+
+def test_every_known_key_is_a_section_and_a_name() -> None:
+    keys = known_keys()
+    assert "learner.lr" in keys
+    assert all(key.count(".") == 1 for key in keys)
