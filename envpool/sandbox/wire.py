@@ -27,7 +27,7 @@ class Malformed(ValueError):
 def request(identity: int, method: str, args: tuple[Any, ...]) -> bytes:
     """One framed request. Raises Malformed where the arguments are no JSON or too large."""
     try:
-        body = json.dumps([identity, method, args], allow_nan=False, separators=(",", ":")).encode("ascii")
+        body = _ENCODER.encode([identity, method, args]).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
         raise Malformed(f"arguments are no wire form: {error}") from None
     if len(body) > MAX_REQUEST:
@@ -39,7 +39,7 @@ def strict_loads(body: bytes) -> Any:
     """JSON without NaN, Infinity, overflow, lone surrogates, repeated keys or deep nesting. Raises Malformed."""
     try:
         text = body.decode("utf-8", "strict")
-        data = json.loads(text, parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
+        data = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"not strict JSON: {str(error)[:80]}") from None
     if body.count(b"[") + body.count(b"{") > MAX_DEPTH:
@@ -157,6 +157,9 @@ def _fields(content: Any, *names: str) -> dict[str, Any]:
     return content
 
 
+# Built once: making them costs as much as a small reply.
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_unique)
 _VALIDATORS = {
     "sample": _sampled, "solve": _wire, "verify": _score, "accepts": _flag, "show": _text, "inspect": _report,
 }  # fmt: skip

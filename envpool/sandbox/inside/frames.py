@@ -8,6 +8,7 @@ REQUEST_FD, REPLY_FD = 3, 4
 HEADER = 4  # bytes, big-endian length
 CONFINED = b"+"  # the first byte of a child: it is locked; without it a dead child is the machine's fault
 _CHUNK = 1 << 16
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
 class Requests:
@@ -32,7 +33,7 @@ class Requests:
 
 
 def encode(reply: list[Any]) -> bytes:
-    return json.dumps(reply, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return _ENCODER.encode(reply).encode("ascii")
 
 
 def send(body: bytes) -> None:

@@ -146,7 +146,7 @@ VALUES = [
         raise Bad()
     """),
     Attack("an exception with a lone surrogate", CODE, "raise ValueError('\\ud800')"),
-    Attack("a patched encoder", PROTOCOL, "sys.modules['json'].dumps = lambda *a, **k: '[[['; return 1"),
+    Attack("a patched encoder", PROTOCOL, "sys.modules['json'].JSONEncoder.encode = lambda *a: '[[['; return 1"),
     Attack("a patched check", PROTOCOL, """
         sys.modules['envpool.sandbox.inside.program'].to_wire = lambda value: {'t': 'no list'}
         return 1
