@@ -181,7 +181,8 @@ class ForkServer:
 
 def _settings(limits: SandboxLimits) -> str:
     return json.dumps({
-        "imports": [name for name in ALLOWED_IMPORTS if name != "envpool"] + ["envpool"],
+        "environment": sorted(environment(0)),
+        "imports": ALLOWED_IMPORTS,
         "allowed": ALLOWED_IMPORTS,
         "memory_mib": limits.memory_mib,
         "output_bytes": limits.output_kib << 10,

@@ -49,7 +49,7 @@ def main(control_fd: int, settings: dict[str, Any]) -> NoReturn:
     control = socket.socket(fileno=fcntl.fcntl(control_fd, fcntl.F_DUPFD_CLOEXEC, RESERVED_FDS))
     os.close(control_fd)
     try:
-        cage, layers = _lock(settings)
+        cage, layers = _lock(control.fileno(), settings)
         run_self_test(cage)
     except (Refused, SelfTestFailed, OSError) as error:
         reason = f"self-test: {error}" if isinstance(error, SelfTestFailed) else str(error)
@@ -61,15 +61,15 @@ def main(control_fd: int, settings: dict[str, Any]) -> NoReturn:
     os._exit(0)
 
 
-def _lock(settings: dict[str, Any]) -> tuple[Cage, list[str]]:
+def _lock(control_fd: int, settings: dict[str, Any]) -> tuple[Cage, list[str]]:
     """Every layer of the zygote in the one order that works. Raises Refused or OSError."""
     _step_back()
     _preload(settings["imports"])
+    _reserve_descriptors()
+    _check_scrubbed(control_fd, settings["environment"])
     machine = kernel.machine()
     if machine not in seccomp.AUDIT_ARCH:
         raise Refused(f"no system call table for {machine}")
-    if threading.active_count() != 1 or len(os.listdir("/proc/self/task")) != 1:
-        raise Refused("the zygote has more than one thread")
     layers = ["zygote", "seccomp", "rlimits", "supervisor"]
     cage = Cage(
         filter=seccomp.build(machine),
@@ -80,7 +80,6 @@ def _lock(settings: dict[str, Any]) -> tuple[Cage, list[str]]:
         output_bytes=settings["output_bytes"],
         allowed=frozenset(settings["allowed"]),
     )
-    _reserve_descriptors()
     if os.geteuid() == 0:
         layers += _drop_root()
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
@@ -116,6 +115,19 @@ def _reserve_descriptors() -> None:
             os.dup2(null, descriptor)
     if null >= RESERVED_FDS:
         os.close(null)
+
+
+def _check_scrubbed(control_fd: int, environment: list[str]) -> None:
+    """Raises Refused where something of the owner came along that a child could find."""
+    if set(os.environ) != set(environment):
+        raise Refused(f"its environment holds {sorted(set(os.environ) ^ set(environment))}")
+    if threading.active_count() != 1 or len(os.listdir("/proc/self/task")) != 1:
+        raise Refused("the zygote has more than one thread")
+    for descriptor in map(int, os.listdir("/proc/self/fd")):
+        if descriptor >= RESERVED_FDS and descriptor != control_fd:
+            with contextlib.suppress(OSError):  # the listing's own is closed by now
+                os.fstat(descriptor)
+                raise Refused(f"it was left descriptor {descriptor}")
 
 
 def _mapped() -> int:

@@ -165,6 +165,18 @@ def test_a_refusal_names_the_missing_layer_and_the_way_out(monkeypatch: pytest.M
         Sandbox(TIGHT)
 
 
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [("import os; os.environ['TOKEN'] = 'x'", "TOKEN"),
+     ("import os; left = [os.pipe() for _ in range(9)]", "descriptor"),
+     ("import threading, time; threading.Thread(target=time.sleep, args=(5,), daemon=True).start()", "thread")],
+)  # fmt: skip
+def test_a_zygote_that_is_not_scrubbed_refuses(monkeypatch: pytest.MonkeyPatch, harm: str, named: str) -> None:
+    monkeypatch.setattr(server, "_BOOT", server._BOOT.replace("main(int", f"{harm}; main(int"))
+    with pytest.raises(SandboxUnavailable, match=named):
+        Sandbox(TIGHT)
+
+
 async def test_the_executor_runs_both_replicas_at_once_and_in_order() -> None:
     executor = LocalExecutor(TIGHT)
     try:
