@@ -6,7 +6,7 @@ import pytest
 
 from envpool.sandbox import Sandbox, SandboxLimits
 
-TIGHT = SandboxLimits(cpu_seconds=0.3, wall_seconds=10.0, memory_mib=64, output_kib=64, open_children=4)
+TIGHT = SandboxLimits(cpu_seconds=0.2, wall_seconds=10.0, memory_mib=64, output_kib=64, open_children=4)
 
 
 @pytest.fixture(scope="session")
