@@ -68,8 +68,8 @@ class VllmEngine:
             self._tokenizer = self._engine.get_tokenizer()
             await self._control(vllm_start.connect_weights(self._engine))
         except vllm_start.START_FAILURES as error:
-            self._lose(f"did not start: {error}")
-            raise PolicyEngineLost(f"the engine did not start: {error}") from error
+            self._lose(f"did not start: {error!r}")
+            raise PolicyEngineLost(f"the engine did not start: {error!r}") from error
         self.version, self.phase = version, Phase.LIVE
 
     async def generate(self, requests: Sequence[GenerationRequest]) -> list[list[Sample]]:
@@ -105,6 +105,8 @@ class VllmEngine:
     async def check_health(self) -> None:
         """One round trip to the engine core. Raises PolicyEngineLost when it is dead or does not answer in time."""
         self._require_alive()
+        if self.phase is Phase.UPDATING:
+            return  # the core is busy loading, and every step of that is timed already
         try:
             await self._control(self._engine.is_paused())
         except vllm_start.engine_failures() as error:
