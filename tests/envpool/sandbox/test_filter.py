@@ -12,12 +12,13 @@ from envpool.sandbox.inside import syscalls
 
 MACHINES = ("x86_64", "aarch64")
 PID = 4242
+FILTERS = {machine: seccomp.build(machine).for_pid(PID) for machine in MACHINES}
 EPERM, EACCES, ENOSYS = (seccomp.ERRNO | code for code in (errno.EPERM, errno.EACCES, errno.ENOSYS))
 
 
 def verdict(machine: str, number: int, *args: int, arch: int | None = None) -> int:
     """What the filter of a child with pid PID answers: an interpreter of classic BPF."""
-    code = seccomp.build(machine).for_pid(PID)
+    code = FILTERS[machine]
     data = struct.pack("<iIQ6Q", number, arch or seccomp.AUDIT_ARCH[machine], 0, *(*args, *[0] * (6 - len(args))))
     accumulator, at = 0, 0
     while True:
