@@ -69,23 +69,32 @@ def test_the_configuration_is_kept_with_the_run(runs: Path) -> None:
 
 def test_a_second_driver_is_refused_and_told_what_to_do(runs: Path) -> None:
     config = config_of(runs, "run.name=mine")
-    with held(config), pytest.raises(RunFolderError, match=r"envolve status --run mine.*run\.name=OTHER"):
-        with held(config):
-            pytest.fail("two drivers at once")
+    second = pytest.raises(RunFolderError, match=r"envolve status --run mine.*run\.name=OTHER")
+    with held(config), second, held(config):
+        pytest.fail("two drivers at once")
     with held(config):
         pass  # free again
 
 
 @pytest.mark.parametrize(
     "override",
-    ["run.seed=5", "policy.dtype=float32", "policy.system=Think.", "pool.held_out=lists/total", "evaluation.level=1"],
+    [
+        "run.seed=5",
+        "policy.dtype=float32",
+        "policy.system=Think.",
+        "pool.held_out=lists/total",
+        "evaluation.level=1",
+    ],
 )
-def test_a_resume_keeps_what_its_checkpoint_pool_and_questions_were_made_with(runs: Path, override: str) -> None:
+def test_a_resume_keeps_what_its_checkpoint_pool_and_questions_were_made_with(
+    runs: Path, override: str
+) -> None:
     with held(config_of(runs, "run.name=mine")) as folder:
         before = (folder / CONFIG_FILE).read_text(encoding="utf-8")
     key = override.partition("=")[0]
-    with pytest.raises(ConfigError, match=f"{key}=.*another run.name"), held(
-        config_of(runs, "run.name=mine", override)
+    with (
+        pytest.raises(ConfigError, match=f"{key}=.*another run.name"),
+        held(config_of(runs, "run.name=mine", override)),
     ):
         pytest.fail("resumed with another meaning")
     assert (folder / CONFIG_FILE).read_text(encoding="utf-8") == before
@@ -100,5 +109,8 @@ def test_a_resume_may_change_how_far_and_how_fast_it_goes(runs: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_an_error_with_a_way_out(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file", encoding="utf-8")
-    with pytest.raises(RunFolderError, match=r"run\.folder=PATH"), held(config_of(tmp_path / "runs", "run.name=x")):
+    with (
+        pytest.raises(RunFolderError, match=r"run\.folder=PATH"),
+        held(config_of(tmp_path / "runs", "run.name=x")),
+    ):
         pytest.fail("ran in a file")

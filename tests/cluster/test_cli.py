@@ -1,0 +1,212 @@
+"""The command line: what each command prints, and that an error says what to do. No Ray is started."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from typer.testing import CliRunner, Result
+
+from cluster.cli import app
+from tests.cluster.sample import BROKEN, FALLEN, FIRST, FUSED, PROGRAM, SECOND, make_pool, status_of
+
+runner = CliRunner()
+
+
+def envolve(*arguments: object) -> Result:
+    result = runner.invoke(app, [str(argument) for argument in arguments])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    """A folder with one run, `demo`, that has a pool."""
+    make_pool(tmp_path / "runs" / "demo")
+    return tmp_path / "runs"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [[], ["run"], ["status"], ["judge"], ["pool"], ["pool", "ls"], ["pool", "show"], ["pool", "add"]],
+)
+def test_every_command_explains_itself(command: list[str]) -> None:
+    assert envolve(*command, "--help").exit_code == 0
+
+
+def test_a_dry_run_prints_the_configuration_it_resolved() -> None:
+    result = envolve("run", "--dry-run", "--config", "a100-node", "run.steps=7")
+    tree = yaml.safe_load(result.stdout)
+    assert (result.exit_code, tree["preset"], tree["run"]["steps"]) == (0, "a100-node", 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [(["lr=1"], "learner.lr"), (["--config", "locl"], "local"), (["run.steps"], "write run.steps=value")],
+)
+def test_a_wrong_configuration_ends_with_one_line_and_code_two(arguments: list[str], word: str) -> None:
+    result = envolve("run", "--dry-run", *arguments)
+    assert result.exit_code == 2
+    assert word in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_finished_run_is_not_driven_again(tmp_path: Path) -> None:
+    from envpool.store import PoolWriter
+
+    with PoolWriter.open(tmp_path / "over" / "pool", map_size=1 << 24) as pool:
+        pool.put_state("phase", "done")
+    result = envolve("run", f"run.folder={tmp_path}", "run.name=over")
+    assert result.exit_code == 1
+    assert "is finished; choose another run.name" in result.stderr
+
+
+def test_judge_lets_a_sound_program_pass_every_gate_and_says_where_another_falls(tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text(PROGRAM, encoding="utf-8")
+    bad.write_text(BROKEN, encoding="utf-8")
+    result = envolve("judge", good, bad, good, "--json")
+    first, second, copy = (json.loads(line) for line in result.stdout.splitlines())
+    assert (first["admitted"], first["gate"]) == (True, "")
+    assert [gate for gate, _, _ in first["trail"]][:3] == ["size", "L1", "duplicate"]
+    assert (second["file"], second["admitted"], second["gate"]) == (str(bad), False, "imports")
+    assert "os" in second["reason"]
+    assert (copy["admitted"], copy["gate"]) == (False, "duplicate")
+    assert result.exit_code == 1
+
+
+def test_judge_ends_well_when_all_pass(tmp_path: Path) -> None:
+    file = tmp_path / "good.py"
+    file.write_text(PROGRAM, encoding="utf-8")
+    result = envolve("judge", file)
+    assert result.exit_code == 0
+    assert "passes" in result.stdout
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_judge_names_a_file_it_cannot_read(content: bytes | None, tmp_path: Path) -> None:
+    file = tmp_path / "program.py"
+    if content is not None:
+        file.write_bytes(content)
+    result = envolve("judge", file)
+    assert result.exit_code == 2
+    assert str(file) in result.stderr
+
+
+def test_pool_ls_shows_members_with_their_whole_types(runs: Path) -> None:
+    result = envolve("pool", "ls", "--folder", runs)
+    assert result.exit_code == 0
+    assert all(member.id in result.stdout for member in (FIRST, SECOND, FUSED))
+    assert "list[int] -> list[int]" in result.stdout
+
+
+def test_pool_ls_as_json_counts_answers_at_the_level_they_were_given(runs: Path) -> None:
+    rows = {row["id"]: row for row in json.loads(envolve("pool", "ls", "--folder", runs, "--json").stdout)}
+    assert (rows[FIRST.id]["answers"], rows[FIRST.id]["success"]) == (16, "0.50")
+    assert (rows[SECOND.id]["answers"], rows[SECOND.id]["success"]) == (0, "-")
+    assert (rows[FUSED.id]["answers"], rows[FUSED.id]["level"]) == (8, 2)
+
+
+def test_pool_ls_chooses_by_status_and_maker(runs: Path) -> None:
+    by_seed = json.loads(envolve("pool", "ls", "--folder", runs, "--origin", "seed", "--json").stdout)
+    assert [row["id"] for row in by_seed] == [FIRST.id]
+    fallen = json.loads(envolve("pool", "ls", "--folder", runs, "--status", "rejected", "--json").stdout)
+    assert [(row["id"], row["gate"], row["step"]) for row in fallen] == [(FALLEN, "L4", 2)]
+    assert "no such member" in envolve("pool", "ls", "--folder", runs, "--status", "retired").stdout
+
+
+def test_pool_show_takes_the_beginning_of_an_id(runs: Path) -> None:
+    result = envolve("pool", "show", SECOND.id[:8], "--folder", runs)
+    assert result.exit_code == 0
+    assert "list[int] -> int" in result.stdout
+    assert FUSED.id in result.stdout  # a child
+
+
+def test_pool_show_tells_the_history_of_a_composite(runs: Path) -> None:
+    record = json.loads(envolve("pool", "show", FUSED.id, "--folder", runs, "--json").stdout)
+    assert record["material"]["chains"] == [[FIRST.id, SECOND.id]]
+    assert record["levels"]["2"]["success"] == 0.25
+    assert [(event["step"], event["event"], event["to"]) for event in record["history"]] == [
+        (3, "admit", "active")
+    ]
+
+
+def test_pool_show_says_why_a_candidate_fell_and_shows_its_source(runs: Path) -> None:
+    result = envolve("pool", "show", FALLEN, "--folder", runs)
+    assert "only 1 different answers in list[int]" in result.stdout
+    assert "class CountLarge" in result.stdout
+
+
+@pytest.mark.parametrize(("id", "word"), [("p", "give more of it"), ("zzz", "envolve pool ls")])
+def test_pool_show_refuses_an_id_that_means_no_or_many_members(id: str, word: str, runs: Path) -> None:
+    result = envolve("pool", "show", id, "--folder", runs)
+    assert result.exit_code == 1
+    assert word in result.stderr
+
+
+def test_pool_add_admits_what_passes_and_records_what_falls(runs: Path, tmp_path: Path) -> None:
+    good, bad = tmp_path / "count_large.py", tmp_path / "bad.py"
+    good.write_text(PROGRAM, encoding="utf-8")
+    bad.write_text(BROKEN, encoding="utf-8")
+    result = envolve("pool", "add", good, bad, "--folder", runs)
+    assert result.exit_code == 1
+    assert "admitted as p" in result.stdout
+    assert "rejected at imports" in result.stdout
+    [added] = json.loads(envolve("pool", "ls", "--folder", runs, "--origin", "user", "--json").stdout)
+    assert (added["name"], added["status"]) == ("CountLarge", "active")
+    again = envolve("pool", "add", good, "--folder", runs)
+    assert f"rejected at duplicate: the same source as {added['id']}" in again.output
+    record = json.loads(envolve("pool", "show", added["id"], "--folder", runs, "--json").stdout)
+    assert (record["family"], record["history"][0]["step"]) == ("count_large", 4)
+
+
+def test_pool_add_waits_its_turn_behind_a_running_writer(runs: Path, tmp_path: Path) -> None:
+    from envpool.store import PoolWriter
+
+    file = tmp_path / "good.py"
+    file.write_text(PROGRAM, encoding="utf-8")
+    with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24):
+        result = envolve("pool", "add", file, "--folder", runs)
+    assert result.exit_code == 1
+    assert "while its run stands still" in result.stderr
+
+
+def test_looking_needs_a_run_and_says_how_to_get_one(tmp_path: Path) -> None:
+    result = envolve("status", "--folder", tmp_path)
+    assert result.exit_code == 1
+    assert "envolve run" in result.stderr
+
+
+def test_an_unknown_run_names_the_nearest_one(runs: Path) -> None:
+    result = envolve("pool", "ls", "--folder", runs, "--run", "dem")
+    assert result.exit_code == 1
+    assert "did you mean 'demo'" in result.stderr
+
+
+def test_a_run_without_a_pool_says_so_and_gets_none_by_being_asked(tmp_path: Path) -> None:
+    (tmp_path / "young").mkdir()
+    (tmp_path / "young" / "config.yaml").write_text("", encoding="utf-8")
+    file = tmp_path / "good.py"
+    file.write_text(PROGRAM, encoding="utf-8")
+    for command in (["ls"], ["show", "p1"], ["add", file]):
+        result = envolve("pool", *command, "--folder", tmp_path)
+        assert result.exit_code == 1
+        assert "has no pool yet" in result.stderr
+    assert not (tmp_path / "young" / "pool").exists()
+
+
+def test_status_before_the_first_one_is_written_says_to_wait(runs: Path) -> None:
+    result = envolve("status", "--folder", runs)
+    assert result.exit_code == 1
+    assert "demo has written no status yet" in result.stderr
+
+
+def test_status_draws_the_run_and_says_when_it_stands_still(runs: Path) -> None:
+    (runs / "demo" / "status.json").write_text(json.dumps(status_of("demo")), encoding="utf-8")
+    live = envolve("status", "--folder", runs)
+    assert "step 3 of 24" in live.stdout
+    assert "not going" not in live.stdout
+    old = status_of("demo", at=0.0)
+    (runs / "demo" / "status.json").write_text(json.dumps(old), encoding="utf-8")
+    assert "`envolve run run.name=demo` resumes it" in envolve("status", "--folder", runs).stdout
+    assert json.loads(envolve("status", "--folder", runs, "--json").stdout) == old

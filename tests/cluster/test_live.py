@@ -1,0 +1,75 @@
+"""The terminal view: everything the issue of the day is read from must stand in it."""
+
+import io
+
+from rich.console import Console
+
+from cluster.inspect.live import LiveView, line, render
+from tests.cluster.sample import status_of
+
+
+def drawn(status: dict[str, object]) -> str:
+    console = Console(file=io.StringIO(), width=160)
+    console.print(render(status))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_status_shows_step_success_pool_funnel_speed_and_who_waits_for_whom() -> None:
+    picture = drawn(status_of("demo"))
+    for words in (
+        "step 3 of 24",
+        "0.250",
+        "active",
+        "by grammar",
+        "duplicate",
+        "210 tokens/s",
+        "buffer",
+        "20.5",
+    ):
+        assert words in picture
+
+
+def test_gates_stand_in_the_order_candidates_meet_them() -> None:
+    picture = drawn(status_of("demo"))
+    assert picture.index("L1") < picture.index("duplicate") < picture.rindex("admitted")
+
+
+def test_brackets_in_reasons_are_text() -> None:
+    picture = drawn(status_of("demo"))
+    assert "member of list[int] [/red]" in picture
+    assert "SolverLost: engine [/away] is gone" in picture
+
+
+def test_draining_is_said() -> None:
+    assert "draining" in drawn(status_of("demo", draining=True))
+
+
+def test_before_the_first_status_the_view_says_what_it_waits_for() -> None:
+    assert "starting the actors" in drawn({})
+    assert line({}) == "starting the actors"
+
+
+def test_without_a_terminal_a_line_is_printed_for_each_new_step_or_phase() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    with LiveView(console, plain=True) as view:
+        for status in (
+            {},
+            {},
+            status_of("a"),
+            status_of("a"),
+            status_of("a", progress={"step": 4, "version": 4}),
+        ):
+            view.show(status)
+    assert isinstance(console.file, io.StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert len(lines) == 3
+    assert lines[1] == (
+        "training: step 3/24; success 0.250, well-formed 0.50; 71 active, 6 rejected; 210 tokens/s"
+    )
+
+
+def test_a_run_that_has_not_answered_yet_can_be_drawn() -> None:
+    empty = status_of("demo", success={}, last_steps=[], actors={}, alarms=[], checkpoint=None, funnel={})
+    assert "saved at 0" in drawn(empty)
+    assert line(empty).startswith("training: step 3/24; 71 active")
