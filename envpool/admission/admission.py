@@ -135,7 +135,8 @@ class Admission:
     async def _no_near_copy(self, case: "_Case", candidate: Candidate, novelty: Novelty) -> bytes:
         nearest, similarity, embedding = await novelty.nearest(candidate.program.rule, candidate.stripped)
         case.evidence |= {"similarity": similarity, "nearest": nearest or ""}
-        if nearest is not None and similarity >= self._settings.near_duplicate:
+        # Its own id is there where it was admitted before but could not be stored.
+        if nearest not in (None, candidate.program.id) and similarity >= self._settings.near_duplicate:
             raise Refusal(f"rule and code are {similarity:.2f} similar to {self.known.describe(nearest)}")
         return embedding
 
@@ -159,9 +160,9 @@ class Admission:
                 embedding = await case.gate("near_duplicate", near)
             elif self._novelty is not None:
                 _, _, embedding = await self._novelty.nearest(candidate.program.rule, candidate.stripped)
-            self.known.add(member)
             if self._novelty is not None:
                 await self._novelty.add(member.id, embedding)
+            self.known.add(member)
         return embedding
 
 

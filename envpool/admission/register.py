@@ -36,6 +36,16 @@ class Register:
         if member.fingerprint:
             self._by_behaviour.setdefault(member.fingerprint, member.id)
 
+    def remove(self, member: Member) -> None:
+        """Forget a member that was admitted but could not be stored, so that it can be judged again."""
+        self._ids.discard(member.id)
+        for known, key in (
+            (self._by_code, member.evidence.get("normal")),
+            (self._by_behaviour, member.fingerprint),
+        ):
+            if known.get(str(key)) == member.id:
+                del known[str(key)]
+
     def with_code(self, normal: str) -> str | None:
         """The member with this normalised code."""
         return self._by_code.get(normal)

@@ -14,7 +14,7 @@ from envpool.contract import seeded
 from envpool.generation.parts import PARTS, Kind, Part, PartKind
 from envpool.generation.samplers import Sampler, sampler_for
 
-_LENGTHS = (1, 2, 2, 2, 3, 3)  # parts to a program; one part alone is what a very small model can do
+_LENGTHS = (1, 1, 2, 2, 2, 3)  # parts to a program; one part alone is what a very small model can do
 _TRIES = 200
 _ANSWERS = {
     Kind.NUMBERS: "The answer is the resulting list.",
@@ -99,6 +99,8 @@ def _extends(before: list[Part], part: Part, last: bool) -> bool:
         return part.alone or not last
     if part in before or any(part.does is PartKind.ORDER is other.does for other in before):
         return False
+    if part.spans and any(other.grows for other in before):
+        return False
     # Sorting what is then summed is a longer text for the same environment.
     return part.ordered or before[-1].does is not PartKind.ORDER
 
@@ -140,7 +142,7 @@ def rule_text(steps: list[Step], sampler: Sampler) -> str:
     if len(clauses) == 1:
         sentences = [clauses[0][0].upper() + clauses[0][1:] + "."]
     else:
-        words = ["First", *["Then"] * (len(clauses) - 2), "Finally"]
+        words = ("First", "Then", "Finally") if len(clauses) == 3 else ("First", "Then")
         sentences = [f"{word} {clause}." for word, clause in zip(words, clauses, strict=True)]
     final = steps[-1].part
     if final.does not in _GIVING:

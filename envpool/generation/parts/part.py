@@ -62,5 +62,9 @@ class Part:
     """False: the result is the same whatever the order of the elements."""
     alone: bool = field(default=True, kw_only=True)
     """False: too often the input itself, or too dull, to stand as a whole program."""
+    grows: bool = field(default=False, kw_only=True)
+    """True: the number it gives may be large, and"""
+    spans: bool = field(default=False, kw_only=True)
+    """True: its work grows with the number it takes, so that the two do not stand in one chain."""
     imports: str = field(default="", kw_only=True)
     """The one module the expression needs."""

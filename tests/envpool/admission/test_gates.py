@@ -140,6 +140,14 @@ async def test_a_register_filled_from_members_finds_the_copies(executor: Executo
     assert (await judge(executor, programs.REWRITTEN, known=register)).gate == "behaviour"
 
 
+async def test_a_member_that_could_not_be_stored_can_be_judged_again(executor: Executor) -> None:
+    admission = Admission(executor)
+    first = (await admission.judge(programs.SOUND, Origin.GRAMMAR)).member
+    assert first is not None
+    admission.known.remove(first)
+    assert (await admission.judge(programs.SOUND, Origin.GRAMMAR)).member is not None
+
+
 async def test_an_infrastructure_fault_is_no_verdict() -> None:
     class Dead:
         """A simulated executor whose machine is gone."""

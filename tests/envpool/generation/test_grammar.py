@@ -1,3 +1,4 @@
+import itertools
 import random
 from collections.abc import Iterator
 
@@ -49,7 +50,7 @@ def test_chains_have_one_to_three_parts_whose_kinds_fit() -> None:
     for seed in range(500):
         steps = draw_steps(random.Random(seed))
         lengths.add(len(steps))
-        for before, after in zip(steps, steps[1:], strict=False):
+        for before, after in itertools.pairwise(steps):
             assert before.part.gives == after.part.takes
     assert lengths == {1, 2, 3}
 
@@ -59,7 +60,7 @@ def test_a_rule_tells_every_step_and_what_the_answer_is() -> None:
         rule = proposal.source[proposal.source.index("rule = (") : proposal.source.index("def sample")]
         assert "The input is a" in rule and "{" not in rule
         if len(proposal.notes) > 1:
-            assert "First " in rule and "Finally " in rule
+            assert "First " in rule and "Then " in rule
         assert max(map(len, proposal.source.splitlines())) <= 140
 
 
