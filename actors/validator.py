@@ -122,7 +122,12 @@ class ValidatorActor(Actor):
         if verdict.member is None:
             await self._reject(verdict.id, origin, verdict.gate, verdict.reason, plain["evidence"], source)
             return {**plain, "admitted": False}
-        admitted = await self.peers.pool.admit(verdict.member.to_dict(), verdict.reason, self._step())
+        try:
+            admitted = await self.peers.pool.admit(verdict.member.to_dict(), verdict.reason, self._step())
+        except Exception:
+            # It is not in the pool, so a second try must not find a copy of it in the register.
+            self._admission.known.remove(verdict.member)
+            raise
         self._admitted += admitted
         return {**plain, "admitted": True}
 
