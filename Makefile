@@ -10,8 +10,8 @@ run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo'
 test: $(STAMP)  ## all tests, the end-to-end run among them
 	$(PY) -m pytest $(ARGS)
 
-bench: $(STAMP) ## ratios against named alternatives, measured in the same run
-	$(PY) -m tests.benchmarks
+bench: $(STAMP) ## ratios to named alternatives, in one run: make bench [ARGS='sandbox store']
+	$(PY) -m tests.benchmarks $(ARGS)
 
 check: $(STAMP) ## lint, types, direction of imports
 	.venv/bin/ruff check .
