@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from actors.base import Actor
 from training.grpo.settings import LearnerSettings
 from training.policy.source import resolve_model
+from training.precision import engine_dtype
 from training.trajectory import Group
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class LearnerActor(Actor):
             temperature=policy.temperature,
             generator_advantage=learner.generator_advantage,
             precision=learner.precision,
-            export_dtype=policy.dtype,
+            export_dtype=engine_dtype(policy.dtype, self.config.solver.gpus > 0),
             keep_checkpoints=learner.keep_checkpoints,
             seed=self.config.run.seed,
         )

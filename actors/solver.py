@@ -27,6 +27,7 @@ from training.policy.chat import Chat
 from training.policy.engine import VllmEngine
 from training.policy.errors import PolicyEngineLost
 from training.policy.settings import EngineSettings, GenerationRequest
+from training.precision import engine_dtype
 from training.rollout import Played, Rollout
 from training.trajectory import Sample
 
@@ -43,7 +44,7 @@ class SolverActor(Actor):
         self._engine = VllmEngine(
             EngineSettings(
                 model=policy.model,
-                dtype=policy.dtype,
+                dtype=engine_dtype(policy.dtype, solver.gpus > 0),
                 max_model_len=policy.max_model_len,
                 max_num_seqs=solver.max_num_seqs,
                 kv_cache_gib=solver.kv_cache_gib,

@@ -55,7 +55,9 @@ class RunConfig(Section):
 class PolicyConfig(Section):
     name: str = Field("main", pattern=r"^[A-Za-z0-9._-]+$")
     model: str = Field("smollm2-135m", description="smollm2-135m, a folder, or a Hugging Face name")
-    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
+        "auto", description="of the solvers; auto is bfloat16 where the hardware multiplies it, else float32"
+    )
     max_model_len: Count = 1024
     max_tokens: Count = Field(32, description="longest response of a solver")
     temperature: Annotated[float, Field(gt=0)] = Field(

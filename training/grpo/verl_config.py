@@ -18,16 +18,14 @@ from verl.workers.config import (
 )
 
 from training.grpo.settings import LearnerSettings
-
-BF16_INSTRUCTIONS = {"amx_bf16", "avx512_bf16", "bf16"}
-"""Processor flags, as Linux spells them on x86 and ARM."""
+from training.precision import CPU_FLAGS, multiplies_bfloat16
 
 
-def passes_in(settings: LearnerSettings, cpu_flags: Path = Path("/proc/cpuinfo")) -> str:
+def passes_in(settings: LearnerSettings, cpu_flags: Path = CPU_FLAGS) -> str:
     """The precision of forward and backward pass; "auto" stands for what the hardware multiplies."""
     if settings.precision != "auto":
         return settings.precision
-    return "bf16" if settings.gpus or BF16_INSTRUCTIONS & set(cpu_flags.read_text().split()) else "fp32"
+    return "bf16" if multiplies_bfloat16(settings.gpus, cpu_flags) else "fp32"
 
 
 def worker_config(settings: LearnerSettings) -> TrainingWorkerConfig:
