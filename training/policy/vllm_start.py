@@ -21,6 +21,8 @@ logger = logging.getLogger(__name__)
 GIB = 1 << 30
 KV_BLOCK = 16
 """tokens a block of the cache on a CPU; only whole blocks are shared, and vLLM's 128 exceed most prompts"""
+STEP_TOKENS = 2048
+"""prompt tokens computed in one step on a CPU, unless a prompt may be longer"""
 GRACE_SECONDS = 1.0
 END_SECONDS = 5.0
 START_FAILURES = (RuntimeError, ValueError, OSError, TimeoutError)
@@ -101,10 +103,15 @@ def _arguments(settings: EngineSettings, model: str, on_cpu: bool) -> Any:
     from vllm import AsyncEngineArgs
     from vllm.config import WeightTransferConfig
 
-    place = ({"enforce_eager": True, "kv_cache_memory_bytes": int(settings.kv_cache_gib * GIB)} if on_cpu
-             else {"gpu_memory_utilization": settings.gpu_memory})
+    place = _on_cpu(settings) if on_cpu else {"gpu_memory_utilization": settings.gpu_memory}
     return AsyncEngineArgs(
         model=model, dtype=settings.dtype, max_model_len=settings.max_model_len, max_num_seqs=settings.max_num_seqs,
         tensor_parallel_size=settings.tensor_parallel, seed=settings.seed, enable_prefix_caching=True,
-        logprobs_mode="processed_logprobs", disable_log_stats=True, block_size=KV_BLOCK if on_cpu else None,
+        logprobs_mode="processed_logprobs", disable_log_stats=True,
         weight_transfer_config=WeightTransferConfig(backend=settings.weights_backend), **place)
+
+
+def _on_cpu(settings: EngineSettings) -> dict[str, Any]:
+    """Prompts are not split: vLLM 0.28 dies of a seeded request whose prompt it computes in two parts on a CPU."""
+    return {"enforce_eager": True, "kv_cache_memory_bytes": int(settings.kv_cache_gib * GIB), "block_size": KV_BLOCK,
+            "enable_chunked_prefill": False, "max_num_batched_tokens": max(STEP_TOKENS, settings.max_model_len)}

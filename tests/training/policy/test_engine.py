@@ -75,6 +75,12 @@ async def test_log_probabilities_are_those_of_a_forward_pass(engine: VllmEngine)
         assert torch.allclose(torch.tensor(sample.logprobs), expected, atol=1e-2)
 
 
+async def test_more_seeded_prompts_than_one_step_takes_are_served(engine: VllmEngine) -> None:
+    requests = [GenerationRequest(prompt_ids=tuple(range(100 + 100 * i, 200 + 100 * i)), max_tokens=2, seed=i)
+                for i in range(24)]
+    assert len(await engine.generate(requests)) == 24
+
+
 async def test_a_prompt_without_room_is_refused_and_the_engine_lives(engine: VllmEngine) -> None:
     with pytest.raises(GenerationRefused):
         await engine.generate([GenerationRequest(prompt_ids=(5,) * 512)])
