@@ -175,7 +175,7 @@ class CurationConfig(Section):
 class PoolConfig(Section):
     seeds: Choice = "all"
     bricks: Choice = "all"
-    held_out: Names = Field((), description="names set apart whole, for evaluation only")
+    held_out: Names = Field((), description="names set apart whole, for evaluation only; chosen or not")
     map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
 
 

@@ -37,12 +37,16 @@ def validated(tree: dict[str, Any], source: str) -> Config:
     """The model of a tree of keys. Raises ConfigError with every fault, one a line."""
     try:
         config = Config.model_validate(tree)
-        shipped(config.pool.seeds, config.pool.bricks, config.pool.held_out)
+        programs = shipped(config.pool.seeds, config.pool.bricks, config.pool.held_out)
     except ValidationError as error:
         lines = [_explain(dict(fault)) for fault in error.errors()]
         raise ConfigError(f"{source}: " + "\n  ".join(lines)) from error
     except UnknownProgram as error:
         raise ConfigError(f"{source}: pool: {error}") from error
+    if all(program.held_out for program in programs):
+        raise ConfigError(
+            f"{source}: pool.held_out sets every chosen program apart: there is nothing to train on"
+        )
     return config
 
 

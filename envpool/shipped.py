@@ -32,13 +32,18 @@ class Shipped:
 
 
 def shipped(seeds: Choice, bricks: Choice, held_out: Iterable[str] = ()) -> list[Shipped]:
-    """The chosen programs, seeds first; `held_out` names some of them. Raises UnknownProgram."""
-    chosen = [(name, source, Origin.SEED) for name, source in _seeds(seeds)]
-    chosen += [(name, source, Origin.BRICK) for name, source in _bricks(bricks)]
+    """The chosen programs, seeds first, with those that `held_out` names, chosen or not. Raises UnknownProgram.
+
+    So runs over different choices are evaluated on the same programs set apart.
+    """
     apart = set(held_out)
-    for name in sorted(apart - {name for name, _, _ in chosen}):
-        raise UnknownProgram(_unknown(name, [name for name, _, _ in chosen], "chosen seed or brick"))
-    return [Shipped(name, source, origin, name in apart) for name, source, origin in chosen]
+    every = [(name, source, Origin.SEED) for name, source in _seeds("all")]
+    every += [(name, source, Origin.BRICK) for name, source in _bricks("all")]
+    names = [name for name, _, _ in every]
+    for name in sorted(apart.difference(names)):
+        raise UnknownProgram(_unknown(name, names, "seed or brick"))
+    wanted = apart | {name for name, _ in [*_seeds(seeds), *_bricks(bricks)]}
+    return [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]
 
 
 def _seeds(choice: Choice) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.resolve import PRESETS, ConfigError, dump, known_keys, resolve
+from envpool.shipped import shipped
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -86,9 +87,20 @@ def test_a_wrong_override_is_refused_with_the_way_out(override: str, words: list
     assert [word for word in words if word not in str(refused.value)] == []
 
 
-def test_a_held_out_program_must_be_one_that_was_chosen() -> None:
-    with pytest.raises(ConfigError, match="lists/total"):
-        resolve("local", ["pool.bricks=strings/*", "pool.held_out=lists/total"])
+def test_other_bricks_are_evaluated_on_the_same_programs_set_apart() -> None:
+    everything, few = (
+        resolve("local"),
+        resolve("local", ["pool.seeds=none", "pool.bricks=strings/upper_case"]),
+    )
+    assert few.pool.held_out == everything.pool.held_out != ()
+    programs = shipped(few.pool.seeds, few.pool.bricks, few.pool.held_out)
+    assert {program.name for program in programs if program.held_out} == set(few.pool.held_out)
+    assert [program.name for program in programs if not program.held_out] == ["strings/upper_case"]
+
+
+def test_a_pool_that_is_set_apart_whole_is_refused() -> None:
+    with pytest.raises(ConfigError, match="nothing to train on"):
+        resolve("local", ["pool.seeds=none", "pool.bricks=lists/total", "pool.held_out=lists/total"])
 
 
 @pytest.mark.parametrize(
