@@ -6,6 +6,8 @@ drawn in place; elsewhere one line is printed for each new step or phase.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from types import TracebackType
 from typing import Any
 
@@ -19,19 +21,21 @@ from rich.text import Text
 from envpool.admission.verdict import GATES
 
 Status = dict[str, Any]
-STEP_ROWS = 6
+STEP_ROWS = 4
 SHOWN_ALARMS = 4
+SHOWN_FIGURES = 5
+_NUMBERED = re.compile(r"-[0-9]+$")
 
 
 def render(status: Status) -> RenderableType:
     """One picture of a status."""
     if not status.get("phase"):
         return Panel("starting the actors (a cold start takes about a minute)", title="Envolve")
-    panels = Columns([_success(status), _pool(status), _funnel(status)], equal=False, expand=False)
-    parts: list[RenderableType] = [_headline(status), panels, _steps(status), _actors(status)]
-    if (alarms := _alarms(status)).row_count:
-        parts.append(alarms)
-    return Group(*parts)
+    panels = Columns([_success(status), *_pool(status), _funnel(status)], equal=False, expand=False)
+    alarms = _alarms(status)
+    urgent: list[RenderableType] = [alarms] if alarms.row_count else []
+    # What is urgent stands above what may be cut off on a low terminal.
+    return Group(_headline(status), *urgent, panels, _steps(status), _actors(status))
 
 
 def line(status: Status) -> str:
@@ -96,13 +100,14 @@ def _success(status: Status) -> RenderableType:
     return table
 
 
-def _pool(status: Status) -> RenderableType:
-    table = Table("pool", "members", title="Pool")
+def _pool(status: Status) -> list[RenderableType]:
+    statuses = Table("pool", "members", title="Pool")
     for name, count in status["pool"].items():
-        table.add_row(name, str(count))
+        statuses.add_row(name, str(count))
+    makers = Table("made by", "admitted", title="Makers")
     for origin, count in status.get("origins", {}).items():
-        table.add_row(f"by {origin}", str(count), style="dim")
-    return table
+        makers.add_row(origin, str(count))
+    return [statuses, makers]
 
 
 def _funnel(status: Status) -> RenderableType:
@@ -122,11 +127,22 @@ def _steps(status: Status) -> RenderableType:
 
 
 def _actors(status: Status) -> RenderableType:
-    table = Table("actor", "waits for", "failures", "figures", title="Actors")
+    """A row a kind of actor: for whom they wait, failures, and the sums of their figures."""
+    kinds: dict[str, list[dict[str, Any]]] = {}
     for name, report in sorted(status["actors"].items()):
-        figures = ", ".join(f"{key} {value:g}" for key, value in list(report["gauges"].items())[:5])
-        style = "red" if report["failures"] else ""
-        table.add_row(name, report["waiting_for"] or "-", str(report["failures"]), figures, style=style)
+        kinds.setdefault(_NUMBERED.sub("", name), []).append(report)
+    table = Table("actor", "waits for", "failures", "figures", title="Actors")
+    table.columns[-1].no_wrap = True
+    for kind, reports in kinds.items():
+        waits = Counter(report["waiting_for"] for report in reports if report["waiting_for"])
+        words = ", ".join(name if len(reports) == 1 else f"{name} ({count})" for name, count in waits.items())
+        failures = sum(report["failures"] for report in reports)
+        sums: Counter[str] = Counter()
+        for report in reports:
+            sums.update(report["gauges"])
+        figures = ", ".join(f"{key} {value:.5g}" for key, value in list(sums.items())[:SHOWN_FIGURES])
+        name = kind if len(reports) == 1 else f"{kind} x {len(reports)}"
+        table.add_row(name, words or "-", str(failures), figures, style="red" if failures else "")
     return table
 
 

@@ -21,7 +21,7 @@ def test_a_status_shows_step_success_pool_funnel_speed_and_who_waits_for_whom() 
         "step 3 of 24",
         "0.250",
         "active",
-        "by grammar",
+        "grammar",
         "duplicate",
         "210 tokens/s",
         "buffer",
@@ -73,3 +73,15 @@ def test_a_run_that_has_not_answered_yet_can_be_drawn() -> None:
     empty = status_of("demo", success={}, last_steps=[], actors={}, alarms=[], checkpoint=None, funnel={})
     assert "saved at 0" in drawn(empty)
     assert line(empty).startswith("training: step 3/24; 71 active")
+
+
+def test_actors_of_one_kind_share_a_row() -> None:
+    reports = {
+        f"sandbox-{number}": {"waiting_for": "", "failures": 0, "gauges": {"jobs": 100.0}}
+        for number in range(64)
+    }
+    reports["sandbox-3"] = {"waiting_for": "zygote", "failures": 2, "gauges": {"jobs": 50.0}}
+    [row] = [row for row in drawn(status_of("demo", actors=reports)).splitlines() if "sandbox" in row]
+    assert "sandbox x 64" in row
+    assert "zygote (1)" in row
+    assert "jobs 6350" in row

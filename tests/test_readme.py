@@ -1,0 +1,52 @@
+"""The README's promises that a machine can check: its example passes the gates, its keys and commands exist."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cluster.cli import app
+from cluster.resolve import known_keys, resolve
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_example_environment_passes_every_mechanical_gate(tmp_path: Path) -> None:
+    [example] = blocks("python")
+    file = tmp_path / "my_environment.py"
+    file.write_text(example, encoding="utf-8")
+    result = CliRunner().invoke(app, ["judge", str(file)])
+    assert result.exit_code == 0, result.output
+
+
+def overrides() -> list[str]:
+    return re.findall(r"\b[a-z]+\.[a-z_]+='?[^\s'`]+", "\n".join(blocks("bash")))
+
+
+@pytest.mark.parametrize("override", overrides())
+def test_every_override_it_shows_is_one(override: str) -> None:
+    assert resolve("local", [override.replace("'", "")])
+
+
+def test_it_names_every_section_of_the_configuration() -> None:
+    sections = {key.partition(".")[0] for key in known_keys()}
+    assert [section for section in sections if f"`{section}`" not in README] == []
+
+
+def test_every_path_it_names_exists() -> None:
+    paths = re.findall(r"`((?:actors|cluster|envpool|training|tests)/[\w/.]*)`", README)
+    assert paths
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize(
+    "command", sorted(set(re.findall(r"^envolve ((?:pool )?\w+)", README, re.MULTILINE)))
+)
+def test_every_command_it_shows_exists(command: str) -> None:
+    assert CliRunner().invoke(app, [*command.split(), "--help"]).exit_code == 0
