@@ -122,7 +122,7 @@ class LearnerActor(Actor):
             await self._save()
         self._batch_since = time.monotonic()
         await self.peers.metrics.step(
-            {"step": self._step, "version": self._version, **metrics, "wait_seconds": waited,
+            {**metrics, "step": self._step, "version": self._version, "wait_seconds": waited,
              "update_seconds": update_seconds, "publish_seconds": self._batch_since - start - update_seconds},
             [group.id for group in groups],
         )  # fmt: skip
