@@ -1,0 +1,97 @@
+"""Sandboxes as one executor: faults of the infrastructure move a job on, kills do not lose it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from actors.peers import Peers, PeerUnavailable
+from actors.roster import Post
+from actors.sandbox import PLACES_TRIED, SandboxGroup
+from envpool.sandbox import Call, InfrastructureFault, SandboxUnavailable, Value
+from tests.actors.conftest import ROOT, Raise, kill
+
+SOURCE = (ROOT / "envpool" / "bricks" / "strings" / "upper_case.py").read_text(encoding="utf-8")
+POOL = Post("pool", "actors.pool:PoolActor")
+SANDBOX = Post("sandbox-0", "actors.sandbox:SandboxActor")
+
+
+class ScriptedPlaces:
+    """Stands where `Peers` does: each place raises what it is told to, or answers with its own name."""
+
+    def __init__(self, faults: dict[str, Exception]) -> None:
+        self.faults = faults
+        self.asked: list[str] = []
+
+    def __getitem__(self, name: str) -> ScriptedPlaces._Place:
+        return self._Place(self, name)
+
+    class _Place:
+        def __init__(self, places: ScriptedPlaces, name: str) -> None:
+            self.places, self.name = places, name
+
+        async def run(self, source: str, calls: Sequence[Call], fresh: bool, replica: int) -> list[Any]:
+            self.places.asked.append(self.name)
+            if fault := self.places.faults.get(self.name):
+                raise fault
+            return [Value(self.name)]
+
+
+@pytest.mark.parametrize(
+    "fault", [InfrastructureFault("no fork"), SandboxUnavailable("no seccomp"), PeerUnavailable("away")]
+)
+async def test_a_job_that_the_infrastructure_spoils_is_done_at_another_place(fault: Exception) -> None:
+    whole = ScriptedPlaces({})
+    await SandboxGroup(whole, 4).run(SOURCE, [])  # type: ignore[arg-type]
+    places = ScriptedPlaces({whole.asked[0]: fault})
+    assert await SandboxGroup(places, 4).run(SOURCE, []) != [Value(whole.asked[0])]  # type: ignore[arg-type]
+    assert places.asked[0] == whole.asked[0], "a program keeps to its place while it can"
+    assert len(places.asked) == 2
+
+
+async def test_a_job_that_fails_everywhere_is_no_verdict() -> None:
+    places = ScriptedPlaces({f"sandbox-{k}": InfrastructureFault(f"fault {k}") for k in range(4)})
+    with pytest.raises(InfrastructureFault, match="fault"):
+        await SandboxGroup(places, 4).run(SOURCE, [])  # type: ignore[arg-type]
+    assert len(set(places.asked)) == PLACES_TRIED
+
+
+async def test_a_fault_that_is_not_the_infrastructures_is_not_tried_again() -> None:
+    places = ScriptedPlaces({f"sandbox-{k}": KeyError("ours") for k in range(4)})
+    with pytest.raises(KeyError):
+        await SandboxGroup(places, 4).run(SOURCE, [])  # type: ignore[arg-type]
+    assert len(places.asked) == 1
+
+
+async def test_jobs_outlive_the_kill_of_their_sandbox_and_no_process_of_it_stays(
+    make: Raise, peers: Peers, tmp_path: Path
+) -> None:
+    make(POOL)
+    make(SANDBOX)
+    group = SandboxGroup(peers, 1)
+    calls = [Call("solve", ("tree",))] * 200
+    assert await group.run(SOURCE, calls[:1]) == [Value("TREE")]
+    health = await peers["sandbox-0"].health()
+    zygotes = psutil.Process(health["pid"]).children(recursive=True)
+    jobs = [asyncio.create_task(group.run(SOURCE, calls, fresh=True, replica=k % 2)) for k in range(4)]
+    await asyncio.sleep(0.2)
+    kill(health["pid"])
+    assert await asyncio.gather(*jobs) == [[Value("TREE")] * 200] * 4
+    _, alive = psutil.wait_procs(zygotes, timeout=10)
+    assert zygotes and not alive
+
+
+async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    make(SANDBOX)
+    await SandboxGroup(peers, 1).run(SOURCE, [Call("solve", ("tree",))])
+    health = await peers["sandbox-0"].health()
+    zygotes = psutil.Process(health["pid"]).children(recursive=True)
+    await peers["sandbox-0"].stop()
+    _, alive = psutil.wait_procs(zygotes, timeout=10)
+    assert zygotes and not alive
