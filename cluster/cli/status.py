@@ -32,7 +32,5 @@ def status(
     screen.print(render(current))
     age = time.time() - current["at"]
     if age > STALE_SECONDS and current["phase"] != "done":
-        screen.print(
-            f"written {age:.0f} s ago: the run is not going; `envolve run run.name={path.parent.name}` resumes it",
-            style="yellow",
-        )
+        resume = f"`envolve run --config {path.parent / 'config.yaml'}`"
+        screen.print(f"written {age:.0f} s ago: the run is not going; {resume} resumes it", style="yellow")

@@ -208,5 +208,6 @@ def test_status_draws_the_run_and_says_when_it_stands_still(runs: Path) -> None:
     assert "not going" not in live.stdout
     old = status_of("demo", at=0.0)
     (runs / "demo" / "status.json").write_text(json.dumps(old), encoding="utf-8")
-    assert "`envolve run run.name=demo` resumes it" in envolve("status", "--folder", runs).stdout
+    told = envolve("status", "--folder", runs).stdout.replace("\n", "")
+    assert f"`envolve run --config {runs / 'demo' / 'config.yaml'}` resumes it" in told
     assert json.loads(envolve("status", "--folder", runs, "--json").stdout) == old

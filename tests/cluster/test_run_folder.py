@@ -114,3 +114,13 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_way_out(tmp_path: Path)
         held(config_of(tmp_path / "runs", "run.name=x")),
     ):
         pytest.fail("ran in a file")
+
+
+def test_the_kept_configuration_alone_resumes_the_run(runs: Path) -> None:
+    config = config_of(runs, "run.name=mine", "learner.lr=3e-5")
+    with held(config) as folder:
+        pass
+    again = named(resolve(str(folder / CONFIG_FILE)))
+    assert again == config
+    with held(again) as same:
+        assert same == folder
