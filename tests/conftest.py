@@ -1,6 +1,9 @@
-"""What holds for all tests: no example of hypothesis has a deadline, since machines are shared and slow."""
+"""What several test packages share."""
 
-from hypothesis import settings
+from __future__ import annotations
 
-settings.register_profile("patient", deadline=None)
-settings.load_profile("patient")
+import os
+
+# A closed machine: the tests' Ray clusters take no tokens.
+os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
