@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +147,13 @@ class RunFolder:
         path = self.path / "status.json"
         return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
-    def journal(self, kind: str) -> list[JournalEntry]:
-        with PoolReader.open(self.path / "pool") as reader:
-            return [entry for entry in reader.journal(0, 10**7) if entry.kind == kind]
+    @cached_property
+    def pool(self) -> PoolReader:
+        """The run's pool, as any other process reads it."""
+        return PoolReader.open(self.path / "pool")
 
-    def state(self, key: str) -> Any:
-        with PoolReader.open(self.path / "pool") as reader:
-            return reader.state(key)
+    def journal(self, kind: str) -> list[JournalEntry]:
+        return [entry for entry in self.pool.journal(0, 10**7) if entry.kind == kind]
 
     def until(
         self, condition: Callable[[], Any], running: subprocess.Popen[str], seconds: float = 240.0

@@ -152,9 +152,8 @@ def wait_for_dashboard(address: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def pool(submitted: Submitted) -> Iterator[PoolReader]:
-    with PoolReader.open(submitted.folder.path / "pool") as reader:
-        yield reader
+def pool(submitted: Submitted) -> PoolReader:
+    return submitted.folder.pool
 
 
 @pytest.fixture(scope="module")
@@ -367,8 +366,7 @@ def lose_one_after_the_other(seen: Survivor, run: subprocess.Popen[str]) -> None
     )
     lose(seen, run, "solver-0", engine.pid)
     await_updates(folder, run, 3)
-    rank = next(process for process in descendants() if "ray::" in joined(process) and "Learner" in joined(process)
-                and "LearnerActor" not in joined(process))  # fmt: skip
+    rank = next(process for process in descendants() if "ray::LearnerWorker" in joined(process))
     rank.kill()
     await_updates(folder, run, 4)
     seen.after_rank_loss = folder.lines("step")[3]
@@ -402,7 +400,7 @@ def await_updates(folder: RunFolder, run: subprocess.Popen[str], count: int) -> 
 def lose_everything(seen: Survivor, run: subprocess.Popen[str], before: set[psutil.Process]) -> None:
     folder = seen.folder
     seen.steps_before_kill = folder.lines("step")
-    seen.checkpoint_before_kill = folder.state("checkpoint")
+    seen.checkpoint_before_kill = folder.pool.state("checkpoint")
     seen.admitted_before_kill = {entry.id for entry in folder.journal("admit")}
     seen.answers_before_kill = answers_of(folder)
     kill_all([process for process in descendants() if process not in before])
@@ -412,8 +410,7 @@ def lose_everything(seen: Survivor, run: subprocess.Popen[str], before: set[psut
 
 
 def answers_of(folder: RunFolder) -> int:
-    with PoolReader.open(folder.path / "pool") as reader:
-        return sum(c.attempts for levels in reader.all_stats("main").values() for c in levels.values())
+    return sum(c.attempts for levels in folder.pool.all_stats("main").values() for c in levels.values())
 
 
 def resume_and_interrupt(seen: Survivor, before: set[psutil.Process]) -> None:
@@ -423,7 +420,7 @@ def resume_and_interrupt(seen: Survivor, before: set[psutil.Process]) -> None:
     seen.interrupted = run.wait(240)
     seen.left_after_interrupt = left_of(before)
     seen.steps_before_interrupt = seen.folder.lines("step")
-    seen.checkpoint_after_interrupt = seen.folder.state("checkpoint")
+    seen.checkpoint_after_interrupt = seen.folder.pool.state("checkpoint")
 
 
 def resume_to_the_end(seen: Survivor, before: set[psutil.Process]) -> None:
@@ -476,8 +473,7 @@ def test_versions_only_rise(survivor: Survivor) -> None:
 def test_no_member_is_lost_or_admitted_twice(survivor: Survivor) -> None:
     admissions = Counter(entry.id for entry in survivor.folder.journal("admit"))
     assert set(admissions.values()) == {1}
-    with PoolReader.open(survivor.folder.path / "pool") as reader:
-        assert set(reader.ids()) == set(admissions)
+    assert set(survivor.folder.pool.ids()) == set(admissions)
     assert survivor.admitted_before_kill and survivor.admitted_before_kill <= set(admissions)
 
 
