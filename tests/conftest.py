@@ -11,3 +11,5 @@ os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+# What other programs of the machine use up is no reason for Ray to kill an actor of a test.
+os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")

@@ -42,7 +42,6 @@ from tests.runs import (
     adopt_orphans,
     descendants,
     envolve,
-    is_running,
     kill_all,
     left_of,
 )
@@ -181,8 +180,8 @@ def test_every_update_is_in_the_metrics_with_ratio_and_mismatch(submitted: Submi
 
 def test_learner_and_solver_agree_on_log_probabilities(submitted: Submitted) -> None:
     for record in submitted.folder.lines("step"):
-        assert record["logprob_diff"] < 0.1, record
-        assert record["kl"] < 0.05, record
+        assert record["logprob_diff"] < 0.05, record
+        assert record["kl"] < 0.02, record
 
 
 def test_no_sample_is_older_than_the_configured_staleness(
@@ -317,6 +316,8 @@ def test_a_finished_run_is_not_begun_again(submitted: Submitted) -> None:
 
 LONG = 7
 CHECKPOINT_EVERY = 2
+REST = ("supervisor", "pool", "buffer", "curator", "validator", "novelty", "composer", "generator", "metrics")
+"""All that is not killed by itself; they are killed at one stroke."""
 
 
 @dataclass
@@ -358,19 +359,17 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Survivor:
 def lose_one_after_the_other(seen: Survivor, run: subprocess.Popen[str]) -> None:
     folder = seen.folder
     await_updates(folder, run, 1)
-    lose(seen, run, "sandbox-0", pid_of(folder, "sandbox-0"))
+    lose(seen, run, "sandbox-0")
     await_updates(folder, run, 2)
     solver = psutil.Process(pid_of(folder, "solver-0"))
-    engine = next(
-        child for child in solver.children(recursive=True) if "EngineCore" in child.name() + joined(child)
-    )
-    lose(seen, run, "solver-0", engine.pid)
+    engine = next(child for child in solver.children(recursive=True) if "EngineCore" in joined(child))
+    lose(seen, run, "solver-0", victim=engine)
     await_updates(folder, run, 3)
     rank = next(process for process in descendants() if "ray::LearnerWorker" in joined(process))
     rank.kill()
     await_updates(folder, run, 4)
     seen.after_rank_loss = folder.lines("step")[3]
-    lose(seen, run, "supervisor", pid_of(folder, "supervisor"))
+    lose(seen, run, *REST)
     await_updates(folder, run, 5)
 
 
@@ -381,12 +380,17 @@ def joined(process: psutil.Process) -> str:
         return ""
 
 
-def lose(seen: Survivor, run: subprocess.Popen[str], name: str, victim: int) -> None:
-    """kill -9, and the actor that comes back."""
-    old = pid_of(seen.folder, name)
-    os.kill(victim, signal.SIGKILL)
-    new = seen.folder.until(lambda: (pid := pid_of(seen.folder, name)) != old and pid, run)
-    seen.pids[name] = [old, new]
+def lose(
+    seen: Survivor, run: subprocess.Popen[str], *names: str, victim: psutil.Process | None = None
+) -> None:
+    """kill -9 of the actors, or of the process that one of them lives by; and the actors that come back."""
+    old = {name: pid_of(seen.folder, name) for name in names}
+    kill_all([victim] if victim else [psutil.Process(pid) for pid in old.values()])
+    for name in names:
+        new = seen.folder.until(
+            lambda name=name: (pid := pid_of(seen.folder, name)) != old[name] and pid, run
+        )
+        seen.pids[name] = [old[name], new]
 
 
 def pid_of(folder: RunFolder, name: str) -> int:
@@ -429,7 +433,7 @@ def resume_to_the_end(seen: Survivor, before: set[psutil.Process]) -> None:
 
 
 def test_actors_that_are_killed_come_back_as_new_processes(survivor: Survivor) -> None:
-    assert set(survivor.pids) == {"sandbox-0", "solver-0", "supervisor"}
+    assert set(survivor.pids) == {"sandbox-0", "solver-0", *REST}
     assert all(old != new for old, new in survivor.pids.values())
 
 
@@ -481,7 +485,6 @@ def test_counters_go_on_from_where_they_were(survivor: Survivor) -> None:
     assert 0 < survivor.answers_before_kill < answers_of(survivor.folder)
 
 
-def test_kills_leave_no_audit_finding_and_no_unanswered_rank(survivor: Survivor) -> None:
+def test_no_actor_saw_pool_source_compiled_in_a_run_of_kills_and_restarts(survivor: Survivor) -> None:
     reports = survivor.folder.status()["actors"]
     assert {name: report["audit"] for name, report in reports.items() if report["audit"]} == {}
-    assert all(is_running(process) is False for process in descendants() if "VLLM" in joined(process))
