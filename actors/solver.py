@@ -148,7 +148,8 @@ class SolverActor(Actor):
 
     async def _play(self, permit: str, recipe: Recipe) -> None:
         try:
-            played = await self._rollout.play(recipe, f"{self.name}-{time.time_ns():x}-{next(self._serial)}")
+            group = f"{self.name}-{time.time_ns():x}-{next(self._serial)}"
+            await self._hand_in(permit, await self._rollout.play(recipe, group))
         except InfrastructureFault as fault:
             self._infrastructure += 1
             await self.peers.buffer.release(permit, "infrastructure")
@@ -156,8 +157,6 @@ class SolverActor(Actor):
         except Exception:
             await self.peers.buffer.release(permit, "error")  # or it would be out for ever
             raise
-        else:
-            await self._hand_in(permit, played)
 
     async def _hand_in(self, permit: str, played: Played) -> None:
         self._groups += 1

@@ -73,9 +73,10 @@ def _watch(
 ) -> Status:
     begun = False
     while True:
-        if not begun:
+        if begun:
+            _ask(supervisor.ready)  # one whose start failed tries again only when asked
+        else:
             begun = _ask(supervisor.begin) is True
-        _ask(supervisor.ready)  # one whose start failed tries again only when asked
         status = _status(config) | {"supervisor": _ask(supervisor.health) or {}}
         show(status)
         _refuse_hopeless(status)
