@@ -79,7 +79,7 @@ class PoolWriter(PoolReads):
     def admit(self, member: Member, status: Status = Status.ACTIVE, reason: str = "", step: int = 0) -> bool:
         """Takes a member in; False if its id was admitted before, whatever became of it since.
 
-        Raises StoreError if a parent or part is unknown, or held out while the member is not.
+        Raises StoreError if a parent or part is unknown, or held out while the member is not, or a part quarantined.
         """
         if status is Status.REJECTED:
             raise StoreError("a member is not admitted as rejected; use reject()")
@@ -130,7 +130,10 @@ class PoolWriter(PoolReads):
             self._write("reject", step, **event, evidence=facts)
 
     def transition(self, identity: str, to: Status, reason: str, step: int = 0) -> bool:
-        """Moves a member; False if it is there already. Raises StoreError for a move not in `MOVES`."""
+        """Moves a member; False if it is there already. Raises StoreError for a move not in `MOVES`.
+
+        What is composed of a quarantined member goes with it: it would fail at every draw.
+        """
         with self.batch():
             before = self.status_row(identity)
             if before is None or before.status is Status.REJECTED:
@@ -142,6 +145,9 @@ class PoolWriter(PoolReads):
             self._stand(identity, before, StatusRow(to, before.origin, before.held_out))
             event = {"id": identity, "origin": before.origin, "frm": before.status, "to": to}
             self._write("move", step, **event, reason=reason)
+            if to is Status.QUARANTINED:
+                for composite in self._composed_of(identity):
+                    self.transition(composite, to, f"its part {identity}: {reason}", step)
             return True
 
     def record(self, answers: Iterable[AnswerCount], step: int = 0) -> None:
@@ -176,6 +182,14 @@ class PoolWriter(PoolReads):
         with self.batch():
             return self._drop("state", encoding.state_key(key))
 
+    def _composed_of(self, identity: str) -> list[str]:
+        children = [member for member in map(self.get, self.children(identity)) if member is not None]
+        return [
+            child.id
+            for child in children
+            if isinstance(child.material, Composite) and identity in child.material.parts
+        ]
+
     def _checked_lineage(self, member: Member) -> tuple[str, ...]:
         parts = member.material.parts if isinstance(member.material, Composite) else ()
         lineage = tuple(dict.fromkeys((*member.parents, *parts)))
@@ -183,6 +197,8 @@ class PoolWriter(PoolReads):
             row = self.status_row(name)
             if row is None or row.status is Status.REJECTED:
                 raise StoreError(f"{member.id} names {name}, which was never admitted")
+            if row.status is Status.QUARANTINED and name in parts:
+                raise StoreError(f"{member.id} is made of {name}, which is quarantined")
             if row.held_out and not member.held_out:
                 raise StoreError(f"{member.id} is built on {name}, which is held out")
         return lineage

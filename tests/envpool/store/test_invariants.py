@@ -53,9 +53,10 @@ class PoolHistory(RuleBasedStateMachine):
     def admit_a_composite(self, parts: list[str]) -> str:
         composite = Composite("SEQUENTIAL", (tuple(parts),), "int", "int")
         member = Member(composite, Origin.COMPOSER, parents=tuple(dict.fromkeys(parts)))
-        if all(part in self.records for part in parts):
+        broken = any(self.standing.get(part) is Status.QUARANTINED for part in parts)
+        if member.id in self.records or (all(part in self.records for part in parts) and not broken):
             return self._admit(member, Status.ACTIVE)
-        with pytest.raises(StoreError, match="never admitted"):
+        with pytest.raises(StoreError, match=r"never admitted|quarantined"):
             self.pool.admit(member)
         return member.id
 
@@ -88,11 +89,18 @@ class PoolHistory(RuleBasedStateMachine):
             assert self.pool.transition(identity, to, "again") is False
         elif to in MOVES[now]:
             assert self.pool.transition(identity, to, "so decided") is True
-            self.standing[identity] = to
-            self.moves += 1
+            self._moved(identity, to)
         else:
             with pytest.raises(StoreError):
                 self.pool.transition(identity, to, "not allowed")
+
+    def _moved(self, identity: str, to: Status) -> None:
+        self.standing[identity] = to
+        self.moves += 1
+        if to is Status.QUARANTINED:
+            for child, record in self.records.items():
+                if identity in record.parents and self.standing[child] is not to:
+                    self._moved(child, to)
 
     @rule(identity=members, level=st.integers(0, 300), solved=st.integers(0, 8))
     def answer(self, identity: str, level: int, solved: int) -> None:

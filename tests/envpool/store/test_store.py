@@ -6,7 +6,7 @@ import lmdb
 import pytest
 
 from envpool.answer_counts import AnswerCount, Counts
-from envpool.members import Composite, Member, Origin, Program
+from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
 MAP_SIZE = 64 << 20
@@ -155,3 +155,23 @@ def test_a_batch_is_read_by_its_thread_and_forgotten_on_an_error(pool: PoolWrite
     assert pool.ids() == [] and pool.last_sequence() == 0
     with pool.snapshot(), pytest.raises(StoreError, match="inside"):
         pool.admit(program("a"))
+
+
+def test_what_is_composed_of_a_quarantined_member_is_quarantined_with_it(pool: PoolWriter) -> None:
+    part, other, written = (
+        program("part"),
+        program("other"),
+        program("written", parents=(program("part").id,)),
+    )
+    pair = Member(Composite("PARALLEL", ((part.id,), (other.id,)), "int", "int"), Origin.COMPOSER)
+    for member in (part, other, written, pair):
+        assert pool.admit(member)
+    assert pool.transition(part.id, Status.QUARANTINED, "it hangs", step=3)
+    assert [pool.status(member.id) for member in (part, pair)] == [Status.QUARANTINED] * 2
+    assert [pool.status(member.id) for member in (other, written)] == [Status.ACTIVE] * 2, (
+        "it only learnt from it"
+    )
+    assert pool.journal()[-1].reason == f"its part {part.id}: it hangs"
+    late = Member(Composite("SEQUENTIAL", ((other.id, part.id),), "int", "int"), Origin.COMPOSER)
+    with pytest.raises(StoreError, match="quarantined"):
+        pool.admit(late)
