@@ -44,7 +44,8 @@ async def size(source: str) -> None:
 
 async def read(executor: Executor, source: str) -> Candidate:
     """L1, imports and scan. Raises Refusal naming the gate."""
-    (result,) = await executor.run(source, [Call("inspect")])
+    # Fresh: a child that has run the program would tell what the program lets it tell.
+    (result,) = await executor.run(source, [Call("inspect")], fresh=True)
     if isinstance(result, Fault):
         raise Refusal(f"the source cannot be read: {result.kind}: {result.detail}", "L1")
     report = result.value

@@ -5,7 +5,7 @@ import pytest
 from envpool.admission import Admission, AdmissionSettings, Register
 from envpool.admission.verdict import GATES, Verdict
 from envpool.members import Origin
-from envpool.sandbox import Executor, InfrastructureFault
+from envpool.sandbox import Call, Executor, InfrastructureFault, Value
 from tests.envpool.admission import programs
 from tests.envpool.admission.programs import with_sample, with_solve, with_verify
 
@@ -34,6 +34,24 @@ async def test_a_sound_program_passes_and_becomes_a_member(executor: Executor, s
         "L4",
         "L5",
     ]
+
+
+SMUGGLER = (
+    """
+import sys
+child = sys.modules["envpool.sandbox.inside.child"]
+honest = child.inspect
+child.inspect = lambda source, allowed: {**honest(source, allowed), "error": None, "findings": []}
+"""
+    + programs.SOUND
+)
+
+
+async def test_a_program_that_has_run_before_cannot_speak_for_its_own_form(executor: Executor) -> None:
+    (ran,) = await executor.run(SMUGGLER, [Call("sample", ("key", 0))])
+    assert isinstance(ran, Value)
+    verdict = await judge(executor, SMUGGLER)
+    assert (verdict.gate, verdict.member) == ("imports", None)
 
 
 REFUSED = {
