@@ -45,7 +45,7 @@ class Curator:
         self._tracks: dict[str, Track] = {}
         self._families: dict[str, Family] = {}
         self._alarms: list[tuple[int, str]] = []
-        self._woken: list[Decision] = []
+        self._woken: list[Wake] = []
         self._shares: dict[str, float] | None = None
 
     @property
@@ -263,14 +263,14 @@ class Curator:
         track.wakes_at = until
         heapq.heappush(self._alarms, (until, track.member))
 
-    def _wakes_due(self) -> list[Decision]:
+    def _wakes_due(self) -> list[Wake]:
         while self._alarms and self._alarms[0][0] <= self._draws:
             at, member = heapq.heappop(self._alarms)
             track = self._tracks.get(member)
             if track is not None and track.wakes_at == at:
                 self._wake(track, "rested long enough")
         woken, self._woken = self._woken, []
-        return woken
+        return [wake for wake in woken if wake.member in self._tracks]  # not one that is gone since
 
     def _wake_everything(self) -> None:
         for track in self._tracks.values():

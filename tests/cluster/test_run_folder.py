@@ -83,6 +83,8 @@ def test_a_second_driver_is_refused_and_told_what_to_do(runs: Path) -> None:
         "policy.dtype=float32",
         "policy.system=Think.",
         "pool.held_out=lists/total",
+        "pool.seeds=none",
+        "pool.bricks=all",
         "evaluation.level=1",
     ],
 )

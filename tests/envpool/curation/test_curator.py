@@ -168,6 +168,13 @@ def test_when_everything_rests_everything_wakes_rather_than_nothing_being_drawn(
     assert {each.member for each in curator.record(answers("a", 1, 0))} == {"a", "b"}
 
 
+def test_a_member_that_was_quarantined_since_it_woke_is_not_woken_in_the_pool() -> None:
+    curator = curator_of(brick("a", status=Status.RESTING), brick("b", status=Status.RESTING))
+    curator.choose(1)
+    curator.take(brick("a", status=Status.QUARANTINED))
+    assert [decision.member for decision in curator.record(answers("b", 8, 4))] == ["b"]
+
+
 def test_held_out_retired_and_quarantined_members_are_never_drawn() -> None:
     curator = curator_of(seed("h", held_out=True), brick("r", status=Status.RETIRED), brick("q"))
     assert set(drawn(curator, 50)) == {"q"}
