@@ -5,7 +5,6 @@ Loaded inside the sandbox's child, so it needs the standard library only and sta
 """
 
 import hashlib
-import math
 import random
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -110,7 +109,8 @@ class Scored:
     score: float
 
     def __post_init__(self) -> None:
-        if type(self.score) not in (int, float) or not math.isfinite(self.score) or not 0 <= self.score <= 1:
+        # A comparison, because isfinite() of a huge integer overflows; NaN fails it too.
+        if type(self.score) not in (int, float) or not 0 <= self.score <= 1:
             raise ValueError(f"not a verdict: {self.score!r}")
 
     @property

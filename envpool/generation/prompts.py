@@ -26,10 +26,9 @@ Now write one new environment that asks for a different kind of reasoning than t
 complete program in one ```python block."""
 
 
-def proposal_prompt(parents: Sequence[str], few_shot: int = 2) -> str:
-    """The request with the sources of the first `few_shot` parents as examples."""
+def proposal_prompt(parents: Sequence[str]) -> str:
+    """The request with the sources of the parents as examples."""
     examples = [
-        f"Example {number}:\n\n```python\n{source.strip()}\n```"
-        for number, source in enumerate(parents[:few_shot], 1)
+        f"Example {number}:\n\n```python\n{source.strip()}\n```" for number, source in enumerate(parents, 1)
     ]
     return "\n\n".join((CONTRACT, *examples, REQUEST))

@@ -67,7 +67,7 @@ def test_an_instance_is_told_by_its_prompt() -> None:
     assert len(one.digest) == 64
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf"), 1.5, -0.1, True, "1", None])
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), 1.5, -0.1, 10**400, True, "1", None])
 def test_what_is_no_verdict_is_refused(score: object) -> None:
     with pytest.raises(ValueError):
         Scored(score)

@@ -74,10 +74,9 @@ def test_no_reply_breaks_the_parser(text: str) -> None:
     assert source.strip() and source.endswith("\n")
 
 
-def test_the_prompt_shows_the_contract_and_as_many_parents_as_asked() -> None:
-    parents = [PROGRAM, OTHER, PROGRAM.replace("Larger", "Third")]
-    prompt = proposal_prompt(parents, few_shot=2)
+def test_the_prompt_shows_the_contract_and_every_parent() -> None:
+    prompt = proposal_prompt([PROGRAM, OTHER, PROGRAM.replace("Larger", "Third")])
     assert prompt.startswith(CONTRACT)
-    assert "class Larger" in prompt and "class First" in prompt and "class Third" not in prompt
-    assert prompt.count("```python") == 3
-    assert "Example" not in proposal_prompt(parents, few_shot=0)
+    assert all(f"class {name}" in prompt for name in ("Larger", "First", "Third"))
+    assert prompt.count("```python") == 4
+    assert "Example" not in proposal_prompt([])
