@@ -86,7 +86,7 @@ class Rollout:
             attempts=len(trajectories),
             successes=sum(item.success for item in trajectories),
             parsed=sum(item.parsed for item in trajectories),
-            failures=len(failed),
+            failures=sum(not item.program for item in failed),
             broken=next((item.reason for item in failed if item.program), ""),
             culprit=instance.recipe.member,
             rows=[_row(instance, group_id, item) for item in trajectories],

@@ -1,0 +1,124 @@
+"""Playing recipes with a real sandbox and answers that are written here."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from envpool.contract import Recipe
+from envpool.execution import Examiner
+from envpool.members import Member, Origin, Program
+from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result
+from envpool.split import is_held_out_prompt
+from training.rollout import Played, Rollout
+from training.trajectory import Sample
+
+HEAD = "import random\nfrom envpool import Environment, Planted\n\n\n"
+DOUBLE = (
+    HEAD
+    + """class Double(Environment):
+    rule = "Double it."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(1, 99)
+
+    def solve(self, x: int) -> int:
+        return 2 * x
+"""
+)
+FACTOR = (
+    HEAD
+    + """class Factor(Environment):
+    rule = "Give a factor of the input."
+
+    def sample(self, rng: random.Random, level: int) -> Planted:
+        return Planted(6 * rng.randint(1, 99), 6)
+
+    def verify(self, x: int, answer: int) -> float:
+        return float(x % answer == 0)
+"""
+)
+
+
+def member(source: str, name: str, oracle: str) -> Member:
+    return Member(Program(source, name, "Rule.", "int", "int", oracle), Origin.BRICK)
+
+
+MEMBERS = {
+    each.id: each for each in (member(DOUBLE, "Double", "equality"), member(FACTOR, "Factor", "feasibility"))
+}
+double, factor = MEMBERS
+
+
+class Failing:
+    """An executor whose machine fails at one method."""
+
+    def __init__(self, executor: LocalExecutor, method: str) -> None:
+        self.executor, self.method = executor, method
+
+    async def run(
+        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+    ) -> list[Result]:
+        if any(call.method == self.method for call in calls):
+            raise InfrastructureFault("the machine is gone")
+        return await self.executor.run(source, calls, fresh=fresh, replica=replica)
+
+
+@pytest.fixture(scope="module")
+def executor() -> Iterator[LocalExecutor]:
+    executor = LocalExecutor()
+    yield executor
+    executor.close()
+
+
+async def play(executor: object, id: str, answer: Callable[[int, int], str], seed: int = 0) -> Played:
+    """Four answers, each made from the number in the question and its own number."""
+
+    async def generate(prompts: Sequence[str], n: int) -> list[list[Sample]]:
+        (prompt,) = prompts
+        x = int(prompt.split("Input: ")[1].split()[0])
+        return [[Sample(answer(x, k), [1], [2], [-0.5], 3, 3, True) for k in range(n)]]
+
+    rollout = Rollout(Examiner(executor, MEMBERS.__getitem__), generate, "main", 4, 0.1)  # type: ignore[arg-type]
+    return await rollout.play(Recipe(id, seed, 0), "group-1")
+
+
+async def test_a_group_holds_every_answer_with_its_verdict_and_its_shaping_apart(
+    executor: LocalExecutor,
+) -> None:
+    played = await play(
+        executor, double, lambda x, k: "no idea" if k == 3 else f"<answer>{2 * x + k}</answer>"
+    )
+    assert played.group is not None and played.group.role == "solver"
+    assert [(t.reward, t.shaping, t.parsed) for t in played.group.trajectories] == [
+        (1.0, 0.1, True), (0.0, 0.1, True), (0.0, 0.1, True), (0.0, 0.0, False),
+    ]  # fmt: skip
+    assert (played.attempts, played.successes, played.parsed, played.failures) == (4, 1, 3, 0)
+    assert [row["success"] for row in played.rows] == [True, False, False, False]
+    assert not played.broken
+
+
+async def test_no_question_of_the_held_out_side_is_played(executor: LocalExecutor) -> None:
+    for seed in range(40):
+        played = await play(executor, double, lambda x, k: "", seed)
+        assert played.instance is not None and not is_held_out_prompt(played.instance.prompt)
+
+
+async def test_an_answer_that_breaks_the_program_speaks_against_the_program_and_not_the_machine(
+    executor: LocalExecutor,
+) -> None:
+    played = await play(executor, factor, lambda x, k: f"<answer>{k}</answer>")
+    assert "ZeroDivisionError" in played.broken and played.culprit == factor
+    assert (played.attempts, played.failures) == (3, 0)
+
+
+async def test_an_answer_without_a_verdict_is_dropped_and_counted_and_is_no_reward(
+    executor: LocalExecutor,
+) -> None:
+    played = await play(Failing(executor, "verify"), factor, lambda x, k: f"<answer>{k + 1}</answer>")
+    assert played.group is None and not played.broken
+    assert (played.attempts, played.failures) == (0, 4)
+
+
+async def test_a_question_that_the_machine_could_not_make_is_no_group_at_all(executor: LocalExecutor) -> None:
+    with pytest.raises(InfrastructureFault):
+        await play(Failing(executor, "sample"), double, lambda x, k: "")
