@@ -8,7 +8,7 @@ import random
 from collections.abc import Iterator
 from itertools import islice
 
-from envpool.signatures import ValueType, canonical_bytes
+from envpool.signatures import IllegalValue, ValueType, canonical_bytes
 
 MALFORMED = (
     "", "42", "<answer>", "</answer>", "<answer></answer>", "<answer> </answer>", "<answer>None</answer>",
@@ -29,7 +29,10 @@ def perturbations(value: object, vtype: ValueType, rng: random.Random, count: in
     seen = {canonical_bytes(value)}
     found: list[object] = []
     for other in islice(_others(value, vtype, rng), _TRIES * count):
-        key = canonical_bytes(other)
+        try:
+            key = canonical_bytes(other)
+        except IllegalValue:
+            continue  # a value at a limit, made larger
         if key not in seen:
             seen.add(key)
             found.append(other)

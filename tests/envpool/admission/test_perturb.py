@@ -1,11 +1,12 @@
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from envpool.admission.perturb import MALFORMED, empty, extremes, perturbations
 from envpool.answers import UnparsableAnswer, read
-from envpool.signatures import canonical_bytes, check, parse_type
+from envpool.signatures import LIMITS, canonical_bytes, check, parse_type
 
 TYPES = {
     "int": st.integers(),
@@ -32,6 +33,21 @@ def test_perturbations_are_well_typed_different_and_repeatable(data: st.DataObje
     assert len(set(keys)) == len(keys)
     assert found == perturbations(value, vtype, random.Random(seed), 12)
     assert len(found) == (1 if text == "bool" else 12) or text in ("list[list[bool]]", "str")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("int", 10**LIMITS.max_digits - 1),
+        ("str", "a" * LIMITS.max_text),
+        ("list[int]", [1] * (LIMITS.max_nodes - 1)),
+    ],
+)
+def test_a_value_at_a_limit_has_perturbations_within_it(text: str, value: object) -> None:
+    found = perturbations(value, parse_type(text), random.Random(1), 3)
+    assert len(found) == 3
+    for other in found:
+        check(other, parse_type(text))
 
 
 def test_extremes_and_empty_values_are_well_typed() -> None:
