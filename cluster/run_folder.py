@@ -15,7 +15,7 @@ from typing import TextIO
 
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
-from envpool.store import PoolReader, StoreError
+from envpool.store import NoPool, PoolReader, StoreError
 
 CONFIG_FILE = "config.yaml"
 LOCK_FILE = "driver.lock"
@@ -54,10 +54,11 @@ def finished(folder: Path) -> bool:
 
 def phase(folder: Path) -> str:
     """The phase that a run's pool says it is in; "starting" where there is none yet. Raises StoreError."""
-    if not (folder / "pool").is_dir():
+    try:
+        with PoolReader.open(folder / "pool") as reader:
+            return str(reader.state("phase") or "starting")
+    except NoPool:
         return "starting"
-    with PoolReader.open(folder / "pool") as reader:
-        return str(reader.state("phase") or "starting")
 
 
 @contextmanager

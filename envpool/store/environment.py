@@ -39,6 +39,10 @@ class StoreError(RuntimeError):
     """The pool cannot be opened, or an operation on it was refused; nothing of that operation was written."""
 
 
+class NoPool(StoreError):
+    """There is none, or the process that made it was killed before it was one; a writer makes it."""
+
+
 @contextmanager
 def store_errors(path: Path) -> Iterator[None]:
     """Turns what LMDB raises into StoreError."""
@@ -72,15 +76,16 @@ def open_for_writing(path: Path, map_size: int) -> tuple[Any, dict[str, Any]]:
 
 
 def open_for_reading(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Environment and handles of an existing pool, read-only. Raises StoreError."""
-    if not (path / "data.mdb").is_file():
-        raise StoreError(f"there is no pool at {path}")
+    """Environment and handles of an existing pool, read-only. Raises StoreError, NoPool."""
+    data = path / "data.mdb"
+    if not data.is_file() or not data.stat().st_size:
+        raise NoPool(f"there is no pool at {path}")
     with store_errors(path):
         # map_size 0 takes the size that the writer chose, from the file itself.
         env = lmdb.open(str(path), map_size=0, readonly=True, max_dbs=len(DATABASES), max_readers=MAX_READERS)
     try:
         with store_errors(path):
-            dbs = {"meta": env.open_db(b"meta", create=False)}
+            dbs = {"meta": _opened_meta(env, path)}
             with env.begin() as txn:
                 _refuse_other_schema(txn.get(b"schema", db=dbs["meta"]), path)
             dbs |= {name: env.open_db(name.encode(), create=False) for name in DATABASES}
@@ -88,6 +93,13 @@ def open_for_reading(path: Path) -> tuple[Any, dict[str, Any]]:
         env.close()
         raise
     return env, dbs
+
+
+def _opened_meta(env: Any, path: Path) -> Any:
+    try:
+        return env.open_db(b"meta", create=False)
+    except lmdb.NotFoundError as error:
+        raise NoPool(f"there is no pool at {path}: its making was cut off") from error
 
 
 def _refuse_other_schema(found: bytes | None, path: Path) -> None:

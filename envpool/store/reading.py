@@ -211,6 +211,6 @@ class PoolReader(PoolReads):
 
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Raises StoreError where there is no pool, or one of another schema version."""
+        """Raises NoPool where there is none, StoreError for one of another schema version."""
         where = Path(path)
         return cls(where, *open_for_reading(where))

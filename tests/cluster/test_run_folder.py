@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from cluster.config import Config
@@ -59,6 +60,19 @@ def test_a_folder_without_a_pool_is_at_its_start(runs: Path) -> None:
     assert phase(runs / "local-1") == "starting"
     assert not finished(runs / "local-1")
     assert named(config_of(runs)).run.name == "local-1"
+
+
+@pytest.mark.parametrize("made", ["folder", "empty file", "no databases"])
+def test_a_run_that_was_killed_while_its_pool_was_made_starts_again(runs: Path, made: str) -> None:
+    pool = runs / "local-1" / "pool"
+    pool.mkdir(parents=True)
+    if made == "empty file":
+        (pool / "data.mdb").touch()
+    elif made == "no databases":
+        lmdb.open(str(pool), max_dbs=2).close()
+    assert phase(runs / "local-1") == "starting"
+    make_run(runs, "local-1", "training")
+    assert phase(runs / "local-1") == "training"
 
 
 def test_the_configuration_is_kept_with_the_run(runs: Path) -> None:
