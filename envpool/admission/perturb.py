@@ -29,10 +29,9 @@ def perturbations(value: object, vtype: ValueType, rng: random.Random, count: in
     seen = {canonical_bytes(value)}
     found: list[object] = []
     for other in islice(_others(value, vtype, rng), _TRIES * count):
-        try:
-            key = canonical_bytes(other)
-        except IllegalValue:
+        if not _is_legal(other):
             continue  # a value at a limit, made larger
+        key = canonical_bytes(other)
         if key not in seen:
             seen.add(key)
             found.append(other)
@@ -49,15 +48,28 @@ def empty(vtype: ValueType) -> object:
 
 
 def extremes(vtype: ValueType) -> list[object]:
-    """Well-typed answers that nobody means: they must score nothing and crash nothing."""
+    """Legal answers that nobody means: they must score nothing and crash nothing."""
+    return [value for value in _extremes(vtype) if _is_legal(value)]
+
+
+def _extremes(vtype: ValueType) -> list[object]:
     if vtype.kind == "tuple":
-        return [tuple(parts) for parts in zip(*map(extremes, vtype.args), strict=False)]
+        return [tuple(parts) for parts in zip(*map(_extremes, vtype.args), strict=False)]
     if vtype.kind == "list":
-        inner = extremes(vtype.args[0])
+        inner = _extremes(vtype.args[0])
         return [[], inner, inner[-1:] * 20]
     if vtype.kind == "dict":
-        return [{}, dict(zip(extremes(vtype.args[0]), extremes(vtype.args[1]), strict=False))]
+        return [{}, dict(zip(_extremes(vtype.args[0]), _extremes(vtype.args[1]), strict=False))]
     return list(_EXTREMES[vtype.kind])
+
+
+def _is_legal(value: object) -> bool:
+    """Whether it is within the limits; a deeply nested list of twenties is not."""
+    try:
+        canonical_bytes(value)
+    except IllegalValue:
+        return False
+    return True
 
 
 def _others(value: object, vtype: ValueType, rng: random.Random) -> Iterator[object]:

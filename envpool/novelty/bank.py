@@ -8,10 +8,12 @@ import random
 from collections.abc import Callable
 
 from envpool.contract import seeded
-from envpool.signatures import ValueType, canonical_bytes
+from envpool.signatures import IllegalValue, ValueType, canonical_bytes
 
 VERSION = 1
 SIZE = 40
+LONG_DEPTH = 3
+"""From here on lists within lists hold one part: sizes multiply, and the type is a stranger's choice."""
 _LOWER = "abcdefghiklmnoprstuvwy"
 _MIXED = "abcdeoxyzABCDEZ 0123456789 -,.!"
 
@@ -23,22 +25,28 @@ def bank(vtype: ValueType) -> list[object]:
     found: dict[bytes, object] = {}
     for draw in range(4 * SIZE):  # small types have fewer values than that
         value = _value(vtype, seeded(f"bank:{VERSION}:{vtype}:{draw}"), draw % SIZE)
-        found.setdefault(canonical_bytes(value), value)
+        try:
+            found.setdefault(canonical_bytes(value), value)
+        except IllegalValue:
+            continue  # a wide type makes a value of too many parts
         if len(found) == SIZE:
             break
     return list(found.values())
 
 
-def _value(vtype: ValueType, rng: random.Random, place: int) -> object:
+def _value(vtype: ValueType, rng: random.Random, place: int, depth: int = 0) -> object:
     """One value; the place in the bank sets size and style, so that all parts of a value share one style."""
     if vtype.kind in _SCALARS:
         return _SCALARS[vtype.kind](rng, place)
     if vtype.kind == "tuple":
-        return tuple(_value(part, rng, place) for part in vtype.args)
+        return tuple(_value(part, rng, place, depth + 1) for part in vtype.args)
     length = rng.randint(0, 2) + place // 6
+    if depth >= LONG_DEPTH:
+        length = min(length, 1)
     if vtype.kind == "list":
-        return [_value(vtype.args[0], rng, place) for _ in range(length)]
-    return {_value(vtype.args[0], rng, place): _value(vtype.args[1], rng, place) for _ in range(length)}
+        return [_value(vtype.args[0], rng, place, depth + 1) for _ in range(length)]
+    key, part = vtype.args
+    return {_value(key, rng, place): _value(part, rng, place, depth + 1) for _ in range(length)}
 
 
 def _int(rng: random.Random, place: int) -> int:

@@ -50,6 +50,15 @@ def test_a_value_at_a_limit_has_perturbations_within_it(text: str, value: object
         check(other, parse_type(text))
 
 
+@pytest.mark.parametrize("depth", [3, 4, 8])
+def test_extremes_of_a_deep_type_are_legal(depth: int) -> None:
+    vtype = parse_type("list[" * depth + "int" + "]" * depth)
+    found = extremes(vtype)
+    assert [] in found
+    for value in found:
+        check(value, vtype)
+
+
 def test_extremes_and_empty_values_are_well_typed() -> None:
     for text in TYPES:
         for value in (empty(parse_type(text)), *extremes(parse_type(text))):

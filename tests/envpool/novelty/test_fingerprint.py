@@ -39,6 +39,22 @@ def test_a_bank_is_fixed_distinct_and_well_typed(text: str) -> None:
         check(value, vtype)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "list[" * 8 + "int" + "]" * 8,
+        "dict[int, " * 8 + "int" + "]" * 8,
+        f"list[list[tuple[{', '.join(['list[int]'] * 40)}]]]",
+    ],
+    ids=["lists in lists", "dicts in dicts", "a wide tuple"],
+)
+def test_a_type_that_multiplies_has_a_bank_of_legal_values(text: str) -> None:
+    values = bank(parse_type(text))
+    assert len(values) > SIZE // 4
+    for value in values:
+        check(value, parse_type(text))
+
+
 def test_the_bank_of_integers_is_what_it_was_when_members_were_admitted() -> None:
     assert bank(parse_type("int"))[:8] == [7, 5, 4, 16, 3, 92, 2, 0]
     assert bank(parse_type("list[int]"))[12] == [0, 7, 9]
