@@ -54,6 +54,16 @@ class CuratorActor(Actor):
         await self.peers.pool.transition(member, Status.QUARANTINED.value, reason, self._step())
         self._follow()
 
+    async def refused(self, member: str, level: int, reason: str) -> None:
+        """The policy cannot be asked at this level (its prompt is too long): stay below, or ask no more. Idempotent."""
+        await self.ready()
+        if level == 0:
+            await self.quarantine(member, f"cannot be asked at level 0: {reason}")
+            return
+        await self.peers.pool.set_level(member, self._policy, level - 1, f"capped, cannot be asked: {reason}")
+        self._follow()
+        self._curator.cap(member)
+
     def gauges(self) -> dict[str, float]:
         return self._curator.metrics()
 
@@ -68,7 +78,11 @@ class CuratorActor(Actor):
 
     async def _promote(self, promotion: Promote) -> None:
         member, level = promotion.member, promotion.level
-        refusal = await self.peers.validator.level_refused(member, level)
+        try:
+            refusal = await self.peers.validator.level_refused(member, level)
+        except Exception:
+            self._curator.postpone(member)  # nothing was found out; the next success asks again
+            raise
         if refusal:
             self._curator.cap(member)
             reason = f"capped, level {level} does not hold: {refusal}"

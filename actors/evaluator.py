@@ -2,13 +2,15 @@
 
 Invariant: its questions are never trained on. Those of training families are on the held-out side of the split by
 hash of the instance; the others belong to families that are set apart whole. A finished evaluation is kept in the
-pool and not done again. A question that could not be judged fails the evaluation: it is never counted as wrong.
+pool and not done again. What could not be judged is never counted as wrong: a failure of the machine is tried
+again, and a question whose program breaks has no score.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from typing import Any
 
 from actors.base import Actor
@@ -19,6 +21,8 @@ from envpool.execution import Examiner, ProgramFault
 from envpool.members import Program
 
 BATCH = 64
+REPEATS_OF_A_DRY_PROGRAM = 8
+"""Draws without a new question in a row, after which a program's space of questions counts as used up."""
 EVALUATION_SEEDS = 1 << 40
 """Seeds start here: apart from those the curator hands out, so that even a draw is never shared."""
 
@@ -71,15 +75,17 @@ class EvaluatorActor(Actor):
         ]
         random.Random(self.config.run.seed).shuffle(programs)
         found: dict[str, Recipe] = {}
-        dry: set[str] = set()
+        repeats: Counter[str] = Counter()
         draw = 0
-        while len(found) < count and (wet := [id for id in programs if id not in dry]):
+        while len(found) < count and (
+            wet := [id for id in programs if repeats[id] < REPEATS_OF_A_DRY_PROGRAM]
+        ):
             for id in wet:
                 instance = await self._instance(id, draw, apart)
                 if instance is None or instance.digest in found:
-                    dry.add(id)  # its small space of questions is used up
+                    repeats[id] += 1
                 else:
-                    found[instance.digest] = instance.recipe
+                    found[instance.digest], repeats[id] = instance.recipe, 0
             draw += 1
         return [recipe.to_dict() for recipe in list(found.values())[:count]]
 
@@ -115,8 +121,16 @@ class EvaluatorActor(Actor):
 
     async def _judge(self, instance: Instance, answers: list[dict[str, Any]]) -> dict[str, Any]:
         outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])
-        if failed := [outcome for outcome in outcomes if isinstance(outcome, Failed)]:
-            raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {failed[0].reason}")
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        if machine := [outcome for outcome in failed if not outcome.program]:
+            raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {machine[0].reason}")
+        if failed:  # the same on every try: the question leaves both evaluations
+            return {
+                "member": instance.recipe.member,
+                "success": None,
+                "parsed": None,
+                "why": failed[0].reason,
+            }
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         return {
             "member": instance.recipe.member,

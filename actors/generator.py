@@ -62,11 +62,16 @@ class GeneratorActor(Actor):
         )
         samples = [Sample.from_dict(reply) for reply in replies[0]]
         self.waiting_for = "validator"
-        verdicts = await asyncio.gather(*(self._judge(sample, parents) for sample in samples))
+        judged = await asyncio.gather(
+            *(self._judge(sample, parents) for sample in samples), return_exceptions=True
+        )
+        # A proposal that the infrastructure failed has no verdict, and is nothing to learn from.
+        pairs = [(s, v) for s, v in zip(samples, judged, strict=True) if not isinstance(v, BaseException)]
+        samples, verdicts = [sample for sample, _ in pairs], [verdict for _, verdict in pairs]
         await self.peers.metrics.proposals(
             [_proposal_row(prompt, parents, s, v) for s, v in zip(samples, verdicts, strict=True)]
         )
-        if generator.train:
+        if generator.train and samples:
             id = f"{self.name}-{time.time_ns():x}"
             group = proposal_group(id, self.config.policy.name, samples, verdicts, self._rewards)
             await self.peers.buffer.offer(group.to_dict())

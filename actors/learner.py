@@ -84,6 +84,7 @@ class LearnerActor(Actor):
             precision=learner.precision,
             export_dtype=engine_dtype(policy.dtype, self.config.solver.gpus > 0),
             keep_checkpoints=learner.keep_checkpoints,
+            name=f"{self.config.namespace}-",
             seed=self.config.run.seed,
         )
 
@@ -110,14 +111,19 @@ class LearnerActor(Actor):
             await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
             if not isinstance(error, LearnerRankLost):
                 raise
+        except Exception:
+            # Trained but not live: what follows would build on weights that no solver has.
+            await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
+            raise
 
     async def _update(self, groups: list[Group]) -> None:
         waited, start = time.monotonic() - self._batch_since, time.monotonic()
         metrics = await asyncio.to_thread(self._learner.update, groups, self._version + 1)
         update_seconds = time.monotonic() - start
         self._step, self._version = self._step + 1, self._version + 1
-        await self._publish()
+        # Before it is published: if that fails, the batch is in these weights all the same.
         await self.peers.buffer.trained([group.id for group in groups], self._version)
+        await self._publish()
         if self._step % self.config.learner.checkpoint_every == 0 or self._step >= self.config.run.steps:
             await self._save()
         self._batch_since = time.monotonic()
@@ -156,11 +162,14 @@ class LearnerActor(Actor):
         live = int((self.pool_reader.state("weights") or {}).get("version", 0))
         self._step = self._last_checkpoint = int(saved.extra["step"]) if saved else 0
         self._version = saved.version if saved else 0
-        if live == 0:
-            return  # nothing but the base model was ever live, and solvers have loaded that themselves
-        since, self._version = self._version, live + 1
-        await self._publish()
+        since = self._version
+        if live:  # else nothing but the base model was ever live, and solvers have loaded that themselves
+            self._version = live + 1
+        # Before they are published: if that fails, no group may stay behind as trained.
         reopened = await self.peers.buffer.reopen(since, self._version)
+        if not live:
+            return
+        await self._publish()
         await self.peers.metrics.event(
             "fallback", {"step": self._step, "version": self._version, "was": live, "reopened": reopened}
         )

@@ -1,7 +1,7 @@
 """The novelty actor: embeddings (MiniLM) and their FAISS index in one process of their own.
 
-Invariant: embedding, search and adding are serialised here, with one OpenMP thread. The index holds every
-policy-written program ever admitted; it is rebuilt from the pool at start, so it cannot drift from it.
+Invariant: embedding, search and adding are serialised here, with one OpenMP thread. The index holds
+every program that passed the gates while this run went, and at each start it is rebuilt from the pool.
 """
 
 from __future__ import annotations

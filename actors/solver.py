@@ -53,7 +53,11 @@ class SolverActor(Actor):
             )
         )
         await self._engine.start()
-        await self._adopt_weights()
+        try:
+            await self._adopt_weights()
+        except Exception:
+            await self._engine.close()  # the next try starts another engine, and there is room for one
+            raise
         lookup = PoolLookup(self.pool_reader)
         self._rollout = Rollout(
             Examiner(SandboxGroup(self.peers, self.config.sandbox.count), lookup),
@@ -130,7 +134,12 @@ class SolverActor(Actor):
         if not permits:
             await self.idle("solver is busy" if room <= 0 else "buffer")
             return
-        recipes = recipes_of(await self.peers.curator.choose(len(permits)))
+        try:
+            recipes = recipes_of(await self.peers.curator.choose(len(permits)))
+        except Exception:
+            for permit in permits:
+                await self.peers.buffer.release(permit, "error")  # or they would be out for ever
+            raise
         for permit in permits[len(recipes) :]:
             await self.peers.buffer.release(permit, "no member to ask")
         self.waiting_for = ""
@@ -163,6 +172,8 @@ class SolverActor(Actor):
         recipe = played.recipe
         if played.broken:
             await self.peers.curator.quarantine(played.culprit, played.broken)
+        if played.refused:
+            await self.peers.curator.refused(recipe.member, recipe.level, played.refused)
         if played.failures:
             self._infrastructure += played.failures
             await self.peers.metrics.alarm(

@@ -131,6 +131,7 @@ class SupervisorActor(Actor):
 
 
 def _mean(answers: list[dict[str, Any]]) -> dict[str, float]:
+    answers = [answer for answer in answers if answer["success"] is not None]
     count = max(1, len(answers))
     return {
         "questions": float(len(answers)),

@@ -14,10 +14,12 @@ from actors.base import Actor
 from actors.lookup import PoolLookup
 from actors.sandbox import SandboxGroup
 from envpool.admission import Admission, AdmissionSettings, Register, Verdict
+from envpool.admission.verdict import Refusal
 from envpool.contract import Failed, Instance, Scored
 from envpool.execution import Examiner
 from envpool.members import Composite, Member, Origin, Program
 from envpool.shipped import Shipped, shipped
+from training.policy.errors import GenerationRefused
 
 
 class ValidatorActor(Actor):
@@ -139,9 +141,11 @@ class ValidatorActor(Actor):
     async def _calibrate(self, member: Member, instances: list[Instance]) -> list[bool] | None:
         """One answer of the live solver for each instance; None when an answer got no verdict."""
         policy = self.config.policy
-        answers = await self.peers["solver-0"].generate(
-            [instance.prompt for instance in instances], 1, policy.max_tokens, policy.temperature
-        )
+        prompts = [instance.prompt for instance in instances]
+        try:
+            answers = await self.peers["solver-0"].generate(prompts, 1, policy.max_tokens, policy.temperature)
+        except GenerationRefused as refusal:
+            raise Refusal(f"the solver cannot be asked: {refusal}") from refusal
         examiner = Examiner(SandboxGroup(self.peers, self.config.sandbox.count), lambda _: member)
         outcomes = [
             await examiner.score(instance, answer[0]["text"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -30,13 +31,17 @@ def gains(reader: PoolReader) -> dict[str, dict[str, PairedGain]]:
     if not before or not after:
         return {}
     return {
-        kind: {
-            measure: paired_gain([a[measure] for a in before[kind]], [a[measure] for a in after[kind]])
-            for measure in ("success", "parsed")
-        }
+        kind: {measure: _gain(before[kind], after[kind], measure) for measure in ("success", "parsed")}
         for kind in SETS
         if before.get(kind)
     }
+
+
+def _gain(before: list[dict[str, Any]], after: list[dict[str, Any]], measure: str) -> PairedGain:
+    """Over the questions that have a score both times."""
+    pairs = [(b[measure], a[measure]) for b, a in zip(before, after, strict=True)]
+    both = [(b, a) for b, a in pairs if b is not None and a is not None]
+    return paired_gain([b for b, _ in both], [a for _, a in both])
 
 
 def _gains(reader: PoolReader) -> list[RenderableType]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
+from training.policy.errors import GenerationRefused
 from training.rewards import solver_reward
 from training.trajectory import Group, Sample, Trajectory
 
@@ -36,6 +37,8 @@ class Played:
     """Infrastructure failures."""
     broken: str = ""
     """Why a member should be quarantined, when one should."""
+    refused: str = ""
+    """Why the policy cannot be asked: the prompt does not fit its context."""
     culprit: str = ""
     """That member: the recipe's own, or a part of a composite."""
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -62,7 +65,10 @@ class Rollout:
             return Played(recipe, broken=str(fault), culprit=fault.member)
         if instance is None:
             return Played(recipe)
-        samples = (await self._generate([instance.prompt], self._group_size))[0]
+        try:
+            samples = (await self._generate([instance.prompt], self._group_size))[0]
+        except GenerationRefused as refusal:
+            return Played(instance.recipe, refused=str(refusal))
         outcomes = await self._examiner.score_all(instance, [sample.text for sample in samples])
         return self._played(instance, samples, outcomes, group_id)
 

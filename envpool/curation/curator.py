@@ -117,6 +117,12 @@ class Curator:
         if track is not None:
             track.pending, track.capped = False, True
 
+    def postpone(self, member: str) -> None:
+        """The gates could not be asked: the promotion is not pending any more, and may be decided again. Idempotent."""
+        track = self._tracks.get(member)
+        if track is not None:
+            track.pending = False
+
     def level(self, member: str) -> int:
         """The level the member is drawn at. Raises CurationError if it is not here."""
         if member not in self._tracks:

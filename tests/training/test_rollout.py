@@ -9,6 +9,7 @@ from envpool.execution import Examiner
 from envpool.members import Member, Origin, Program
 from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result
 from envpool.split import is_held_out_prompt
+from training.policy.errors import GenerationRefused
 from training.rollout import Played, Rollout
 from training.trajectory import Sample
 
@@ -122,3 +123,12 @@ async def test_an_answer_without_a_verdict_is_dropped_and_counted_and_is_no_rewa
 async def test_a_question_that_the_machine_could_not_make_is_no_group_at_all(executor: LocalExecutor) -> None:
     with pytest.raises(InfrastructureFault):
         await play(Failing(executor, "sample"), double, lambda x, k: "")
+
+
+async def test_a_prompt_that_the_policy_cannot_be_asked_is_told_and_is_no_group(executor: LocalExecutor) -> None:
+    def refuse(x: int, k: int) -> str:
+        raise GenerationRefused("the prompt has 2000 tokens, the policy's context 1024")
+
+    played = await play(executor, double, refuse)
+    assert "2000 tokens" in played.refused
+    assert played.group is None and played.attempts == 0 and not played.broken

@@ -21,8 +21,9 @@ from training.grpo.platform import serve  # first: verl asks for its platform wh
 # isort: split
 import numpy as np
 import ray
+from ray import PlacementGroupID
 from ray.exceptions import RayActorError, RayError
-from ray.util.placement_group import remove_placement_group
+from ray.util.placement_group import PlacementGroup, placement_group_table, remove_placement_group
 from tensordict import TensorDict
 from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
 from verl.utils import tensordict_utils as tu
@@ -77,7 +78,11 @@ class Learner:
             raise LearnerError("already started")
         settings = self.settings
         serve(settings.gpus)
-        self._pool = RayResourcePool([settings.ranks], use_gpu=settings.gpus, max_colocate_count=1)
+        if settings.name:
+            _remove_orphans(settings.name)
+        self._pool = RayResourcePool(
+            [settings.ranks], use_gpu=settings.gpus, max_colocate_count=1, name_prefix=settings.name or None
+        )
         rank = RayClassWithInitArgs(
             cls=ray.remote(LearnerWorker), config=worker_config(settings), share_prefix=settings.share_prefix
         )
@@ -193,6 +198,14 @@ class Learner:
         if failure is not None:
             raise LearnerError(str(failure)) from failure
         return ray.get(references)
+
+
+def _remove_orphans(name: str) -> None:
+    """Ray removes a group with the actor that made it, but not when that actor is killed and restarted."""
+    for id, facts in placement_group_table().items():
+        if facts["name"].startswith(f"{name}verl_group_") and facts["state"] != "REMOVED":
+            log.warning("removing the placement group of a learner that was killed: %s", facts["name"])
+            remove_placement_group(PlacementGroup(PlacementGroupID(bytes.fromhex(id))))
 
 
 def step_metrics(output: dict[str, Any], groups: Sequence[Group], seconds: float) -> dict[str, float]:

@@ -36,4 +36,6 @@ class LearnerSettings:
     export_dtype: str | None = None
     """Of exported tensors, for example "bfloat16"; None takes the dtype named in the model's configuration."""
     keep_checkpoints: int = 2
+    name: str = ""
+    """Under which a successor finds, and gives back, the placement group of a learner whose process was killed."""
     seed: int = 0

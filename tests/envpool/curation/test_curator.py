@@ -127,6 +127,13 @@ def test_a_level_rises_only_when_the_caller_says_so() -> None:
         curator.promoted("b", 2)
 
 
+def test_a_promotion_that_could_not_be_checked_is_decided_again() -> None:
+    curator = curator_of(brick("b"))
+    assert isinstance(curator.record(answers("b", 16, 16))[0], Promote)
+    curator.postpone("b")
+    assert isinstance(curator.record(answers("b", 8, 8))[0], Promote)
+
+
 def test_success_below_ninety_percent_does_not_ask_for_a_level() -> None:
     curator = curator_of(brick("b"))
     assert curator.record(answers("b", 20, 17)) == []
