@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -165,6 +166,11 @@ class RunFolder:
             assert time.monotonic() < deadline, f"nothing for {seconds:.0f} s:\n{self.tail()}"
             time.sleep(0.2)
         return value
+
+    def drop_weights(self) -> None:
+        """Give back the gigabytes that a finished run keeps; pytest would keep them for three sessions more."""
+        for name in ("checkpoints", "weights"):
+            shutil.rmtree(self.path / name, ignore_errors=True)
 
     def tail(self) -> str:
         """The end of the log, and who failed at what."""

@@ -120,6 +120,7 @@ def submitted(ray_cluster: str, tmp_path_factory: pytest.TempPathFactory) -> Sub
     seen["show"] = envolve("pool", "show", json.loads(seen["ls"].stdout)[0]["id"], *where)
     code = job.wait(400)
     left = left_of_the_run(before)
+    folder.drop_weights()
     return Submitted(folder, code, folder.log.read_text(), left, seen)
 
 
@@ -353,6 +354,7 @@ def survivor(tmp_path_factory: pytest.TempPathFactory) -> Survivor:
     lose_everything(seen, run, before)
     resume_and_interrupt(seen, before)
     resume_to_the_end(seen, before)
+    seen.folder.drop_weights()
     return seen
 
 
