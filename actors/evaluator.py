@@ -20,7 +20,8 @@ from envpool.contract import Failed, Instance, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Program
 
-BATCH = 64
+BATCH = 256
+"""Questions asked together: enough to keep an engine's batch full, few enough to see progress."""
 REPEATS_OF_A_DRY_PROGRAM = 8
 """Draws without a new question in a row, after which a program's space of questions counts as used up."""
 EVALUATION_SEEDS = 1 << 40
@@ -107,7 +108,7 @@ class EvaluatorActor(Actor):
         return answered
 
     async def _ask_batch(self, recipes: list[Recipe]) -> list[dict[str, Any]]:
-        instances = [await self._examiner.build(recipe) for recipe in recipes]
+        instances = await asyncio.gather(*(self._examiner.build(recipe) for recipe in recipes))
         policy, evaluation = self.config.policy, self.config.evaluation
         self.waiting_for = "solver"
         answers = await self.peers["solver-0"].generate(
@@ -117,7 +118,7 @@ class EvaluatorActor(Actor):
             evaluation.temperature,
         )
         self.waiting_for = "sandbox"
-        return [await self._judge(i, a) for i, a in zip(instances, answers, strict=True)]
+        return await asyncio.gather(*(self._judge(i, a) for i, a in zip(instances, answers, strict=True)))
 
     async def _judge(self, instance: Instance, answers: list[dict[str, Any]]) -> dict[str, Any]:
         outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from training.grpo.learner import Learner
 
 KEPT_EXPORTS = 2
+STALL_SECONDS = 600.0
+"""Waiting for a batch that long raises an alarm."""
 
 
 class LearnerActor(Actor):
@@ -34,6 +36,7 @@ class LearnerActor(Actor):
         self._busy = asyncio.Lock()
         self._step = self._version = self._last_checkpoint = 0
         self._batch_since = time.monotonic()
+        self._stalled_at = -1
         folder = await asyncio.to_thread(resolve_model, self.config.policy.model)
         self._learner = await asyncio.to_thread(self._started, self._settings(folder))
         await self._stand_at(await asyncio.to_thread(self._learner.load, self._checkpoints))
@@ -90,15 +93,25 @@ class LearnerActor(Actor):
 
     async def _learn_once(self) -> None:
         if self._step >= self.config.run.steps or self.phase != "training" or self.draining:
+            self._batch_since = time.monotonic()  # nobody makes groups for it now
             await self.idle("run")
             return
         taken = await self.peers.buffer.take(self._version)
         if taken is None:
+            await self._alarm_when_stalled()
             await self.idle("buffer")
             return
         self.waiting_for = ""
         async with self._busy:
             await self._whole(self._update([Group.from_dict(group) for group in taken]))
+
+    async def _alarm_when_stalled(self) -> None:
+        """Zero progress is said, once a batch: groups without variance, for example, may never fill one."""
+        waited = time.monotonic() - self._batch_since
+        if waited > STALL_SECONDS and self._stalled_at != self._version:
+            self._stalled_at = self._version
+            text = f"no batch for {waited:.0f} s after step {self._step}; the buffer's drops tell why"
+            await self.peers.metrics.alarm("stall", text)
 
     async def _whole(self, work: Awaitable[None]) -> None:
         """Do it with all ranks: when it fails the group is built anew. Raises what is not the loss of a rank."""

@@ -50,6 +50,8 @@ def cluster_of(config: Config) -> Iterator[None]:
     if not address:
         # Light local cluster: no dashboard, and enough declared CPUs for the learner's ranks on a small machine.
         cpus = max(os.cpu_count() or 1, config.learner.ranks + 1)
+        # All actors of a run are made at once; with fewer at a time Ray warns of them as of a leak.
+        os.environ.setdefault("RAY_worker_maximum_startup_concurrency", str(len(roster.posts(config)) // 4 + 2))
         settings |= {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
     ray.init(**settings)
     try:

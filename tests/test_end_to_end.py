@@ -317,7 +317,9 @@ def test_a_finished_run_is_not_begun_again(submitted: Submitted) -> None:
 
 LONG = 7
 CHECKPOINT_EVERY = 2
-REST = ("supervisor", "pool", "buffer", "curator", "validator", "novelty", "composer", "generator", "metrics")
+REST = (
+    "supervisor", "pool", "buffer", "learner", "curator", "validator", "novelty", "composer", "generator", "metrics",
+)  # fmt: skip
 """All that is not killed by itself; they are killed at one stroke."""
 
 
