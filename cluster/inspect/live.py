@@ -18,6 +18,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from cluster.inspect.visible import visible
 from envpool.admission.verdict import GATES
 
 Status = dict[str, Any]
@@ -120,7 +121,7 @@ def _funnel(status: Status) -> RenderableType:
 
 def _steps(status: Status) -> RenderableType:
     names = ("step", "success", "parsed", "loss", "grad_norm", "ratio_mean", "logprob_diff", "update_seconds")
-    table = Table(*names, title="Last updates")
+    table = Table(*(name.replace("_", " ") for name in names), title="Last updates")
     for record in status["last_steps"][-STEP_ROWS:]:
         table.add_row(*(_number(record.get(name)) for name in names))
     return table
@@ -131,8 +132,8 @@ def _actors(status: Status) -> RenderableType:
     kinds: dict[str, list[dict[str, Any]]] = {}
     for name, report in sorted(status["actors"].items()):
         kinds.setdefault(_NUMBERED.sub("", name), []).append(report)
-    table = Table("actor", "waits for", "failures", "figures", title="Actors")
-    table.columns[-1].no_wrap = True
+    table = Table("actor", "waits for", "failures", title="Actors", expand=True)
+    table.add_column("figures", no_wrap=True, ratio=1)  # takes what room the others leave
     for kind, reports in kinds.items():
         waits = Counter(report["waiting_for"] for report in reports if report["waiting_for"])
         words = ", ".join(name if len(reports) == 1 else f"{name} ({count})" for name, count in waits.items())
@@ -150,10 +151,10 @@ def _alarms(status: Status) -> Table:
     """Alarms, and the first failure of each background loop: its last line says what it was."""
     table = Table("alarm", "what", title="Alarms")
     for alarm in status["alarms"][-SHOWN_ALARMS:]:
-        table.add_row(Text(alarm["kind"], "red"), Text(alarm["text"]))
+        table.add_row(Text(alarm["kind"], "red"), Text(visible(alarm["text"])))
     for name, report in sorted(status["actors"].items()):
         for where, trace in report.get("first_failures", {}).items():
-            table.add_row(Text(f"{name}: {where}", "red"), Text(trace.strip().rsplit("\n", 1)[-1]))
+            table.add_row(Text(f"{name}: {where}", "red"), Text(visible(trace.strip().rsplit("\n", 1)[-1])))
     return table
 
 

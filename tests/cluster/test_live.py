@@ -8,8 +8,8 @@ from cluster.inspect.live import LiveView, line, render
 from tests.cluster.sample import status_of
 
 
-def drawn(status: dict[str, object]) -> str:
-    console = Console(file=io.StringIO(), width=160)
+def drawn(status: dict[str, object], width: int = 160) -> str:
+    console = Console(file=io.StringIO(), width=width)
     console.print(render(status))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -39,6 +39,22 @@ def test_brackets_in_reasons_are_text() -> None:
     picture = drawn(status_of("demo"))
     assert "member of list[int] [/red]" in picture
     assert "SolverLost: engine [/away] is gone" in picture
+
+
+def test_on_a_narrow_terminal_figures_give_way_and_actors_keep_their_names() -> None:
+    gauges = {f"a_rather_long_figure_{number}": 1e5 for number in range(5)}
+    report = {"waiting_for": "buffer", "failures": 0, "gauges": gauges}
+    picture = drawn(status_of("demo", actors={"supervisor": report}), width=80)
+    assert "supervisor" in picture
+    assert "failures" in picture
+    assert max(map(len, picture.splitlines())) <= 80
+
+
+def test_escape_sequences_in_alarms_do_not_reach_the_terminal() -> None:
+    alarm = {"kind": "infrastructure", "text": "\x1b[2J gone", "at": 1.0}
+    picture = drawn(status_of("demo", alarms=[alarm]))
+    assert "\\x1b[2J gone" in picture
+    assert "\x1b" not in picture
 
 
 def test_draining_is_said() -> None:
