@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cluster.cli.places import console, fail
+from cluster.inspect.visible import visible
 from envpool.admission import Admission, Register, Verdict
 from envpool.members import Member, Origin
 from envpool.sandbox import InfrastructureFault, LocalExecutor, SandboxUnavailable
@@ -59,5 +60,5 @@ def _table(files: list[Path], verdicts: list[Verdict]) -> Table:
     table = Table("file", "verdict", "gate", "reason")
     for path, verdict in zip(files, verdicts, strict=True):
         word = Text("passes", "green") if verdict.member else Text("rejected", "red")
-        table.add_row(str(path), word, verdict.gate, verdict.reason)
+        table.add_row(str(path), word, verdict.gate, visible(verdict.reason))
     return table

@@ -12,6 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from cluster.inspect.visible import visible
 from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
@@ -23,7 +24,7 @@ PIPE_WIDTH = 200
 
 def fail(message: str, code: int = 1) -> NoReturn:
     """End the command with a reason on standard error."""
-    typer.secho(f"envolve: {message}", err=True, fg="red")
+    typer.secho(f"envolve: {visible(message)}", err=True, fg="red")
     raise typer.Exit(code)
 
 

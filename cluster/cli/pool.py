@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Group, RenderableType
 from rich.panel import Panel
 from rich.syntax import Syntax
@@ -17,10 +18,14 @@ from rich.text import Text
 from cluster.cli.judge import judged
 from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
 from cluster.inspect.history import history
+from cluster.inspect.visible import visible
 from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
 app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, while it runs or after, and add to it.")
+WIDE = 120
+SHORT_ID = 10
+FOLDING = ("status", "name", "signature", "reason")
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
 
 
@@ -41,15 +46,13 @@ def list_members(
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
-    if not rows:
-        console().print("no such member")
-        return
-    table = Table()
-    for name in rows[0]:
-        table.add_column(name, no_wrap=name == "id")
-    for row in rows:
-        table.add_row(*(str(value) for value in row.values()))
-    console().print(table)
+    screen = console()
+    if rows:
+        screen.print(_listing(rows, screen.width))
+    elif status is Status.REJECTED:
+        screen.print("no such rejected candidate")
+    else:
+        screen.print("no such member; --status rejected lists the candidates that fell")
 
 
 @app.command("show")
@@ -83,12 +86,14 @@ def add(
     with writer:
         known = [member for member in map(writer.get, writer.ids()) if member is not None]
         step = int((writer.state("progress") or {}).get("step", 0))
+        if writer.state("phase") == "done":
+            typer.echo("envolve: this run is finished, so nothing will train on what is added", err=True)
         verdicts = asyncio.run(judged(files, Origin.USER, known))
         for file, verdict in zip(files, verdicts, strict=True):
             if verdict.member is None:
                 evidence, source = dict(verdict.evidence), file.read_text(encoding="utf-8")
                 writer.reject(verdict.id, Origin.USER, verdict.gate, verdict.reason, evidence, source, step)
-                typer.echo(f"{file}: rejected at {verdict.gate}: {verdict.reason}")
+                typer.echo(f"{file}: rejected at {verdict.gate}: {visible(verdict.reason)}")
             else:
                 writer.admit(verdict.member, reason="added by hand", step=step)
                 typer.echo(f"{file}: admitted as {verdict.member.id}")
@@ -107,14 +112,41 @@ def _row(reader: PoolReader, id: str) -> dict[str, Any]:
     name = member.material.operator if isinstance(member.material, Composite) else member.material.name
     return {
         "id": id,
-        "status": str(reader.status(id)) + (" (held out)" if member.held_out else ""),
+        "status": str(reader.status(id)),
+        "held_out": member.held_out,
         "by": str(member.origin),
         "name": name,
         "signature": member.signature,
         "level": level,
         "answers": counts.attempts if counts else 0,
-        "success": "-" if counts is None or counts.rate is None else f"{counts.rate:.2f}",
+        "success": counts.rate if counts else None,
     }
+
+
+def _listing(rows: list[dict[str, Any]], width: int) -> Table:
+    """Light, and only long texts fold; on a narrow terminal an id is cut to a beginning that `pool show` takes."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    shown = None if width >= WIDE else SHORT_ID
+    cells = [_cells({**row, "id": row["id"][:shown]}) for row in rows]
+    for name in cells[0]:
+        table.add_column(name, overflow="fold", no_wrap=name not in FOLDING)
+    for row in cells:
+        table.add_row(*row.values())
+    return table
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    """A row as it is drawn: a member set apart says so beside its status."""
+    cells = {name: visible(value) for name, value in row.items() if name != "held_out"}
+    if row.get("held_out"):
+        cells["status"] += " (held out)"
+    if "success" in row:
+        cells["success"] = _share(row["success"])
+    return cells
+
+
+def _share(rate: float | None) -> str:
+    return "-" if rate is None else f"{rate:.2f}"
 
 
 def _rejected_row(reader: PoolReader, id: str) -> dict[str, Any]:
@@ -137,7 +169,11 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         facts = {**_rejected_row(reader, id), "evidence": dict(found.evidence)}
         return {**facts, "history": past, "material": {"source": found.source}}
     levels = {
-        level: {"answers": counts.attempts, "success": counts.rate, "well-formed": counts.parsed}
+        level: {
+            "answers": counts.attempts,
+            "success": counts.rate,
+            "well-formed": counts.parsed / counts.attempts if counts.attempts else None,
+        }
         for level, counts in reader.stats(id, _policy(reader)).items()
     }
     facts = {
@@ -147,18 +183,29 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         "family": member.family,
         "evidence": dict(member.evidence),
     }
-    return {**facts, "levels": levels, "history": past, "material": member.to_dict()["material"]}
+    material = member.to_dict()["material"]
+    steps = {step: _step(reader, step) for chain in material.get("chains", ()) for step in chain}
+    return {**facts, "levels": levels, "history": past, "material": material, "steps": steps}
+
+
+def _step(reader: PoolReader, id: str) -> dict[str, str]:
+    """What a step of a composite is called and asks."""
+    member = reader.get(id)
+    if member is None or isinstance(member.material, Composite):
+        return {"name": id, "rule": ""}
+    return {"name": member.material.name, "rule": member.material.rule}
 
 
 def _picture(record: dict[str, Any]) -> RenderableType:
     facts = Table.grid(padding=(0, 2))
-    for key, value in record.items():
-        if key not in ("id", "levels", "history", "material", "evidence"):
-            facts.add_row(Text(key, "bold"), str(value))
+    for key, value in _cells(record).items():
+        if key not in ("id", "levels", "history", "material", "steps", "evidence"):
+            facts.add_row(Text(key, "bold"), value)
     for key, value in record["evidence"].items():
-        facts.add_row(Text(key, "dim"), str(value))
+        facts.add_row(Text(key, "dim"), visible(value))
     material = record["material"]
-    what = Syntax(material["source"], "python") if "source" in material else _chains(material)
+    program = "source" in material
+    what = Syntax(visible(material["source"]), "python") if program else _chains(material, record["steps"])
     return Group(
         Panel(facts, title=Text(record["id"])),
         *([_levels(record["levels"])] if record.get("levels") else []),
@@ -168,19 +215,23 @@ def _picture(record: dict[str, Any]) -> RenderableType:
 
 
 def _levels(levels: dict[int, dict[str, Any]]) -> Table:
-    table = Table("level", "answers", "success", title="Answers by level")
+    table = Table("level", "answers", "success", "well-formed", title="Answers by level")
     for level, counts in levels.items():
-        rate = counts["success"]
-        table.add_row(str(level), str(counts["answers"]), "-" if rate is None else f"{rate:.2f}")
+        shares = _share(counts["success"]), _share(counts["well-formed"])
+        table.add_row(str(level), str(counts["answers"]), *shares)
     return table
 
 
 def _events(past: list[dict[str, Any]]) -> Table:
     table = Table("step", "event", "to", "gate", "reason", title="History")
     for entry in past:
-        table.add_row(*(str(value) for value in entry.values()))
+        table.add_row(*(visible(value) for value in entry.values()))
     return table
 
 
-def _chains(material: dict[str, Any]) -> str:
-    return "\n".join(" -> ".join(chain) for chain in material["chains"])
+def _chains(material: dict[str, Any], steps: dict[str, dict[str, str]]) -> str:
+    """The chains by name, and under them what each step asks."""
+    chains = [" -> ".join(steps[id]["name"] for id in chain) for chain in material["chains"]]
+    return visible(
+        "\n".join([*chains, "", *(f"{id} {step['name']}: {step['rule']}" for id, step in steps.items())])
+    )

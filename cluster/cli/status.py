@@ -10,6 +10,8 @@ import typer
 
 from cluster.cli.places import RUNS, Folder, Run, console, fail, run_folder
 from cluster.inspect.live import render
+from cluster.report import report
+from envpool.store import StoreError
 
 STALE_SECONDS = 15.0
 
@@ -19,7 +21,7 @@ def status(
     folder: Folder = RUNS,
     as_json: Annotated[bool, typer.Option("--json", help="The whole status as JSON.")] = False,
 ) -> None:
-    """Step, success, pool, funnel, and who waits for whom, as the run last wrote them."""
+    """Step, success, pool, funnel, and who waits for whom, as the run last wrote them; what a finished run came to."""
     path = run_folder(run, folder) / "status.json"
     if not path.is_file():
         fail(f"{path.parent.name} has written no status yet; it takes a few seconds after the start")
@@ -31,6 +33,11 @@ def status(
     screen = console()
     screen.print(render(current))
     age = time.time() - current["at"]
-    if age > STALE_SECONDS and current["phase"] != "done":
+    if current["phase"] == "done":
+        try:
+            screen.print(report(path.parent))
+        except StoreError as error:
+            fail(f"what the run came to cannot be read: {error}")
+    elif age > STALE_SECONDS:
         resume = f"`envolve run --config {path.parent / 'config.yaml'}`"
         screen.print(f"written {age:.0f} s ago: the run is not going; {resume} resumes it", style="yellow")

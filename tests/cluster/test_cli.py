@@ -1,6 +1,7 @@
 """The command line: what each command prints, and that an error says what to do. No Ray is started."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,8 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cluster.cli import app
+from envpool.members import Origin
+from envpool.store import PoolWriter
 from tests.cluster.sample import BROKEN, FALLEN, FIRST, FUSED, PROGRAM, SECOND, make_pool, status_of
 
 runner = CliRunner()
@@ -52,8 +55,6 @@ def test_a_wrong_configuration_ends_with_one_line_and_code_two(arguments: list[s
 
 
 def test_a_finished_run_is_not_driven_again(tmp_path: Path) -> None:
-    from envpool.store import PoolWriter
-
     with PoolWriter.open(tmp_path / "over" / "pool", map_size=1 << 24) as pool:
         pool.put_state("phase", "done")
     result = envolve("run", f"run.folder={tmp_path}", "run.name=over")
@@ -102,8 +103,8 @@ def test_pool_ls_shows_members_with_their_whole_types(runs: Path) -> None:
 
 def test_pool_ls_as_json_counts_answers_at_the_level_they_were_given(runs: Path) -> None:
     rows = {row["id"]: row for row in json.loads(envolve("pool", "ls", "--folder", runs, "--json").stdout)}
-    assert (rows[FIRST.id]["answers"], rows[FIRST.id]["success"]) == (16, "0.50")
-    assert (rows[SECOND.id]["answers"], rows[SECOND.id]["success"]) == (0, "-")
+    assert (rows[FIRST.id]["answers"], rows[FIRST.id]["success"]) == (16, 0.5)
+    assert (rows[SECOND.id]["answers"], rows[SECOND.id]["success"]) == (0, None)
     assert (rows[FUSED.id]["answers"], rows[FUSED.id]["level"]) == (8, 2)
 
 
@@ -112,7 +113,27 @@ def test_pool_ls_chooses_by_status_and_maker(runs: Path) -> None:
     assert [row["id"] for row in by_seed] == [FIRST.id]
     fallen = json.loads(envolve("pool", "ls", "--folder", runs, "--status", "rejected", "--json").stdout)
     assert [(row["id"], row["gate"], row["step"]) for row in fallen] == [(FALLEN, "L4", 2)]
-    assert "no such member" in envolve("pool", "ls", "--folder", runs, "--status", "retired").stdout
+    nothing = envolve("pool", "ls", "--folder", runs, "--status", "retired").stdout
+    assert "no such member; --status rejected" in nothing
+    other = envolve("pool", "ls", "--folder", runs, "--status", "rejected", "--origin", "grammar").stdout
+    assert "no such rejected candidate" in other
+
+
+def test_pool_ls_says_apart_from_the_status_which_members_are_held_out(tmp_path: Path) -> None:
+    with PoolWriter.open(tmp_path / "demo" / "pool", map_size=1 << 24) as pool:
+        pool.admit(replace(FIRST, held_out=True))
+    (tmp_path / "demo" / "config.yaml").write_text("", encoding="utf-8")
+    [row] = json.loads(envolve("pool", "ls", "--folder", tmp_path, "--json").stdout)
+    assert (row["status"], row["held_out"]) == ("active", True)
+    assert "active (held out)" in envolve("pool", "ls", "--folder", tmp_path).stdout
+
+
+def test_pool_ls_on_a_narrow_terminal_loses_no_word(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cluster.cli.places.PIPE_WIDTH", 80)
+    listed = envolve("pool", "ls", "--folder", runs).stdout
+    assert all(word in listed for word in ("active", "composer", "SEQUENTIAL", FUSED.id[:10]))
+    assert "…" not in listed
+    assert max(map(len, listed.splitlines())) <= 80
 
 
 def test_pool_show_takes_the_beginning_of_an_id(runs: Path) -> None:
@@ -125,10 +146,27 @@ def test_pool_show_takes_the_beginning_of_an_id(runs: Path) -> None:
 def test_pool_show_tells_the_history_of_a_composite(runs: Path) -> None:
     record = json.loads(envolve("pool", "show", FUSED.id, "--folder", runs, "--json").stdout)
     assert record["material"]["chains"] == [[FIRST.id, SECOND.id]]
-    assert record["levels"]["2"]["success"] == 0.25
+    assert (record["levels"]["2"]["success"], record["levels"]["2"]["well-formed"]) == (0.25, 1.0)
     assert [(event["step"], event["event"], event["to"]) for event in record["history"]] == [
         (3, "admit", "active")
     ]
+
+
+def test_pool_show_tells_what_the_steps_of_a_composite_ask(runs: Path) -> None:
+    shown = envolve("pool", "show", FUSED.id, "--folder", runs).stdout
+    assert "SortUp -> Total" in shown
+    assert f"{SECOND.id} Total: Add it up." in shown
+
+
+def test_escape_sequences_in_a_candidate_do_not_reach_the_terminal(runs: Path) -> None:
+    with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24) as pool:
+        pool.reject(
+            "pbad", Origin.POLICY, "L2", "ValueError: \x1b[2J", {"copies": "\x9b2J"}, "# \x1b]0;x\x07\n", 2
+        )
+    for command in (["show", "pbad"], ["ls", "--status", "rejected"]):
+        shown = envolve("pool", *command, "--folder", runs).stdout
+        assert "\\x1b[2J" in shown
+        assert not {"\x1b", "\x07", "\x9b"} & set(shown)
 
 
 def test_pool_show_says_why_a_candidate_fell_and_shows_its_source(runs: Path) -> None:
@@ -160,9 +198,17 @@ def test_pool_add_admits_what_passes_and_records_what_falls(runs: Path, tmp_path
     assert (record["family"], record["history"][0]["step"]) == ("count_large", 4)
 
 
-def test_pool_add_waits_its_turn_behind_a_running_writer(runs: Path, tmp_path: Path) -> None:
-    from envpool.store import PoolWriter
+def test_pool_add_says_that_a_finished_run_learns_nothing_from_it(runs: Path, tmp_path: Path) -> None:
+    with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24) as pool:
+        pool.put_state("phase", "done")
+    file = tmp_path / "good.py"
+    file.write_text(PROGRAM, encoding="utf-8")
+    result = envolve("pool", "add", file, "--folder", runs)
+    assert result.exit_code == 0
+    assert "this run is finished" in result.stderr
 
+
+def test_pool_add_waits_its_turn_behind_a_running_writer(runs: Path, tmp_path: Path) -> None:
     file = tmp_path / "good.py"
     file.write_text(PROGRAM, encoding="utf-8")
     with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24):
@@ -199,6 +245,14 @@ def test_status_before_the_first_one_is_written_says_to_wait(runs: Path) -> None
     result = envolve("status", "--folder", runs)
     assert result.exit_code == 1
     assert "demo has written no status yet" in result.stderr
+
+
+def test_status_of_a_finished_run_says_what_it_came_to(runs: Path) -> None:
+    done = status_of("demo", phase="done", at=0.0)
+    (runs / "demo" / "status.json").write_text(json.dumps(done), encoding="utf-8")
+    told = envolve("status", "--folder", runs).stdout
+    assert "Pool after 4 updates" in told
+    assert "not going" not in told
 
 
 def test_status_draws_the_run_and_says_when_it_stands_still(runs: Path) -> None:
