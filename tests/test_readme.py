@@ -17,11 +17,14 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
 
 
-def test_the_example_environment_passes_every_mechanical_gate(tmp_path: Path) -> None:
+def test_the_example_environment_passes_every_mechanical_gate_and_is_no_copy_of_a_seed(
+    tmp_path: Path,
+) -> None:
     [example] = blocks("python")
     file = tmp_path / "my_environment.py"
     file.write_text(example, encoding="utf-8")
-    result = CliRunner().invoke(app, ["judge", str(file)])
+    seeds = [str(path) for path in (ROOT / "envpool" / "seeds").glob("[!_]*.py")]
+    result = CliRunner().invoke(app, ["judge", *seeds, str(file)])
     assert result.exit_code == 0, result.output
 
 
