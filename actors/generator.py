@@ -123,7 +123,7 @@ def _proposal_row(
     prompt: str, parents: list[Member], sample: Sample, verdict: dict[str, Any]
 ) -> dict[str, Any]:
     return {
-        "prompt": prompt, "parents": [parent.id for parent in parents], "reply": sample.text,
+        "id": verdict["id"], "prompt": prompt, "parents": [parent.id for parent in parents], "reply": sample.text,
         "version_low": sample.version_low, "version_high": sample.version_high,
         "admitted": verdict["admitted"], "gate": verdict["gate"], "reason": verdict["reason"],
     }  # fmt: skip

@@ -119,7 +119,8 @@ def _explain(fault: dict[str, Any]) -> str:
     path = fault["loc"][:2] + tuple(part for part in fault["loc"][2:] if isinstance(part, int))
     key = ".".join(str(part) for part in path)
     if fault["type"] == "extra_forbidden":
-        return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, known_keys())}"
+        words = known_keys() if "." in key else [*Config.model_fields, *known_keys()]
+        return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, words)}"
     if not key:
         return str(fault["msg"]).removeprefix("Value error, ")
     return f"{key}: {fault['msg']} (value {fault['input']!r})"

@@ -107,6 +107,7 @@ def test_a_pool_that_is_set_apart_whole_is_refused() -> None:
     ("text", "word"),
     [
         ("learner: {lrr: 1}", "did you mean 'learner.lr'"),
+        ("solvr: {count: 2}", "did you mean 'solver'"),
         ("lerner: {lr: 1}", "unknown key 'lerner'"),
         ("learner: 3", "learner is a section of keys, not 3"),
         ("- learner", "holds a list"),
