@@ -15,6 +15,7 @@ from typing import Any
 from actors.base import Actor
 from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
 from envpool.members import Member, Origin, Program, Status
+from envpool.sandbox import InfrastructureFault
 from training.proposals import ProposalRewards, proposal_group
 from training.trajectory import Sample
 
@@ -65,8 +66,8 @@ class GeneratorActor(Actor):
         judged = await asyncio.gather(
             *(self._judge(sample, parents) for sample in samples), return_exceptions=True
         )
-        # A proposal that the infrastructure failed has no verdict, and is nothing to learn from.
         pairs = [(s, v) for s, v in zip(samples, judged, strict=True) if not isinstance(v, BaseException)]
+        await self._tell([fault for fault in judged if isinstance(fault, BaseException)])
         samples, verdicts = [sample for sample, _ in pairs], [verdict for _, verdict in pairs]
         await self.peers.metrics.proposals(
             [_proposal_row(prompt, parents, s, v) for s, v in zip(samples, verdicts, strict=True)]
@@ -75,6 +76,13 @@ class GeneratorActor(Actor):
             id = f"{self.name}-{time.time_ns():x}"
             group = proposal_group(id, self.config.policy.name, samples, verdicts, self._rewards)
             await self.peers.buffer.offer(group.to_dict())
+
+    async def _tell(self, faults: list[BaseException]) -> None:
+        """A proposal that the machine failed has no verdict and is nothing to learn from; any other error is raised."""
+        for fault in faults:
+            if not isinstance(fault, InfrastructureFault):
+                raise fault
+            await self.peers.metrics.alarm("infrastructure", f"a proposal was not judged: {fault}")
 
     async def _may_write(self, interval: float) -> bool:
         if self.phase != "training" or self.draining:

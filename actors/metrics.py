@@ -35,7 +35,6 @@ class MetricsActor(Actor):
         self._alarm_counts: Counter[str] = Counter()
         self._steps: deque[dict[str, Any]] = deque(maxlen=KEPT_STEPS)
         self._rows: dict[str, list[dict[str, Any]]] = {}
-        self._proposal_files = 0
         self._answered: dict[str, deque[tuple[int, int, int]]] = {}
         self.background("status", self._status_once)
 
