@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from enum import StrEnum
 from itertools import count
 from pathlib import Path
@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 from training.policy import vllm_start
 from training.policy.chat import encode
 from training.policy.errors import GenerationRefused, PolicyEngineLost, WeightUpdateFailed
+from training.policy.gathering import all_or_first_error
 from training.policy.meter import Meter
 from training.policy.settings import EngineSettings, GenerationRequest
 from training.trajectory import Sample
@@ -80,7 +81,7 @@ class VllmEngine:
         PolicyEngineLost, and GenerationRefused for a request that does not fit.
         """
         self._require_alive()
-        return await _all_or_first_error([self._generate(request) for request in requests])
+        return await all_or_first_error([self._generate(request) for request in requests])
 
     async def update_weights(self, update: str | Path | Mapping[str, Any], version: int) -> float:
         """Replace the weights under running requests; seconds they stood still (0 if `version` is live already).
@@ -233,13 +234,3 @@ def _readable(path: Path) -> Path:
     except (OSError, SafetensorError) as error:
         raise WeightUpdateFailed(f"{path} is no readable safetensors file: {error}") from error
     return path.resolve()
-
-
-async def _all_or_first_error(calls: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """All results; on the first error the other requests are cancelled, so that none runs on unwatched."""
-    tasks = [asyncio.ensure_future(call) for call in calls]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -1,4 +1,5 @@
 """The ways in which a policy engine fails, each at its own boundary."""
+
 from __future__ import annotations
 
 
@@ -16,3 +17,7 @@ class GenerationRefused(PolicyEngineError):
 
 class WeightUpdateFailed(PolicyEngineError):
     """New weights were not taken; the engine lives and goes on with the weights it had."""
+
+
+class EndpointUnavailable(PolicyEngineError):
+    """A policy's endpoint does not answer, or takes no request of ours; it may later."""
