@@ -12,6 +12,8 @@ class LearnerSettings:
 
     model_path: Path
     ranks: int = 1
+    ranks_per_node: int = 0
+    """Ranks in one placement group, on one node; 0: all. See `rank_groups`."""
     gpus: bool = False
     """One GPU a rank, verl's own path; otherwise CPU cores, `threads` a rank."""
     threads: int = 2
@@ -39,3 +41,20 @@ class LearnerSettings:
     name: str = ""
     """Under which a successor finds, and gives back, the placement group of a learner whose process was killed."""
     seed: int = 0
+
+
+def rank_groups(ranks: int, per_node: int = 0) -> list[int]:
+    """Sizes of the groups that each lie on one node, for example [8, 8] for 16 ranks and 8 a node; 0: all on one.
+
+    All are equal, since verl's worker group takes the first group's size for that of every one: with [8, 4] it asserts,
+    with [4, 8] ranks would never start and the others wait for them. Raises ValueError where that cannot be.
+    """
+    if not per_node or ranks <= per_node:
+        return [ranks]
+    if ranks % per_node:
+        fitting = next(size for size in range(per_node, 0, -1) if ranks % size == 0)
+        raise ValueError(
+            f"learner.ranks={ranks} does not divide into equal groups of learner.ranks_per_node={per_node}: "
+            f"set learner.ranks_per_node={fitting}, or learner.ranks to a multiple of {per_node}"
+        )
+    return [per_node] * (ranks // per_node)
