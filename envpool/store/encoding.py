@@ -13,7 +13,7 @@ import msgpack
 
 from envpool.answer_counts import Counts
 from envpool.members import Member, Origin, Status
-from envpool.store.environment import StoreError
+from envpool.store.errors import StoreError
 
 MAX_NAME_BYTES = 128
 MAX_STATE_KEY_BYTES = 400
@@ -157,7 +157,16 @@ def policy_key(policy: str, *rest: str) -> bytes:
 
 def state_key(key: str) -> bytes:
     """Key of a piece of run state. Raises StoreError where it is empty or too long."""
+    return _named_key("state", key)
+
+
+def group_key(key: str) -> bytes:
+    """Key of a group of answers. Raises StoreError where it is empty or too long."""
+    return _named_key("group", key)
+
+
+def _named_key(what: str, key: str) -> bytes:
     raw = key.encode()
     if not 0 < len(raw) <= MAX_STATE_KEY_BYTES:
-        raise StoreError(f"a state key has 1 to {MAX_STATE_KEY_BYTES} bytes: {key!r}")
+        raise StoreError(f"a {what} key has 1 to {MAX_STATE_KEY_BYTES} bytes: {key!r}")
     return raw

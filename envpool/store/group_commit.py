@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from envpool.store.environment import StoreError
+from envpool.store.errors import StoreError
 from envpool.store.writing import PoolWriter
 
 T = TypeVar("T")

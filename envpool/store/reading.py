@@ -17,8 +17,10 @@ import lmdb
 from envpool.answer_counts import Counts
 from envpool.members import Member, Origin, Status
 from envpool.store import encoding
+from envpool.store.changes import Operation, Position
 from envpool.store.encoding import JournalEntry, Rejection, StatusRow
-from envpool.store.environment import StoreError, open_for_reading, store_errors
+from envpool.store.environment import REPLICATED, open_for_reading, store_errors
+from envpool.store.errors import StoreError
 
 ADMITTED_GATE = "admitted"
 
@@ -148,6 +150,40 @@ class PoolReads:
         raw = self._fetch("state", encoding.state_key(key))
         return None if raw is None else encoding.unpack(raw)
 
+    def group(self, key: str) -> bytes | None:
+        """A group of answers as the buffer stored it. Never in a replica."""
+        return self._fetch("groups", encoding.group_key(key))
+
+    def group_keys(self, prefix: str = "") -> list[str]:
+        """Keys of the groups that begin so, in order, without reading the groups."""
+        start = prefix.encode()
+        with store_errors(self.path), self._reading() as txn, txn.cursor(self._dbs["groups"]) as cursor:
+            found: list[str] = []
+            if cursor.set_range(start):
+                for key in cursor.iternext(keys=True, values=False):
+                    if not key.startswith(start):
+                        break
+                    found.append(key.decode())
+            return found
+
+    def pool_id(self) -> str:
+        """The pool's identity, made with it and kept by its copies; empty in a replica without a snapshot."""
+        return (self._fetch("meta", b"pool") or b"").decode()
+
+    def position(self) -> Position:
+        """Number and mark of the newest transaction; (0, empty) in a replica without a snapshot."""
+        with self.snapshot():
+            number, mark = self._fetch("meta", b"change"), self._fetch("meta", b"mark")
+        return Position(encoding.number(number) if number else 0, mark or b"")
+
+    def rows(self, databases: tuple[str, ...] = REPLICATED) -> Iterator[Operation]:
+        """Every key and value as stored, database by database in key order, all of one moment."""
+        with store_errors(self.path), self._reading() as txn:
+            for name in databases:
+                with txn.cursor(self._dbs[name]) as cursor:
+                    for key, value in cursor:
+                        yield name, key, value
+
     def counts(self) -> dict[Status, int]:
         """How many ids stand where."""
         rows = self._rows("counters", encoding.joined("status", ""))
@@ -168,9 +204,12 @@ class PoolReads:
         return found
 
     def _begin(self, *, write: bool = False) -> Any:
+        self._refuse_fork()
+        return self._env.begin(write=write)
+
+    def _refuse_fork(self) -> None:
         if os.getpid() != self._pid:
             raise StoreError("a pool handle does not survive a fork; open the pool anew in this process")
-        return self._env.begin(write=write)
 
     @contextmanager
     def _reading(self) -> Iterator[Any]:
@@ -209,8 +248,19 @@ class PoolReads:
 class PoolReader(PoolReads):
     """A read-only handle; any number of processes may hold one while the writer works, one each."""
 
+    def __init__(self, path: Path, env: Any, dbs: dict[str, Any]) -> None:
+        super().__init__(path, env, dbs)
+        self._inode = os.stat(path / "data.mdb").st_ino
+
     @classmethod
     def open(cls, path: str | Path) -> Self:
-        """Raises NoPool where there is none, StoreError for one of another schema version."""
+        """Raises NoPool where there is none, SchemaError for another schema, NetworkFileSystem."""
         where = Path(path)
         return cls(where, *open_for_reading(where))
+
+    def replaced(self) -> bool:
+        """Whether another pool lies at the path now (a restore, a compaction, a replica made anew): open it again."""
+        try:
+            return os.stat(self.path / "data.mdb").st_ino != self._inode
+        except FileNotFoundError:
+            return True

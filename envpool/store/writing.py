@@ -2,23 +2,37 @@
 
 Invariants: each call is one durable transaction (several inside `batch()` are one together) which writes the
 record, its indexes, its counters and one journal entry; an admitted id is never admitted again; a lock on
-`writer.lock` keeps every other writer out. What is admissible is judged elsewhere.
+`writer.lock` keeps every other writer out. A transaction that changed anything but groups has a number, and its
+operations can be asked for by `changes`. What is admissible is judged elsewhere.
 """
 
-import fcntl
 import os
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any, Self
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.members import Composite, Member, Origin, Status
 from envpool.store import encoding
+from envpool.store.changes import (
+    ANSWER_BYTES,
+    LOG_BYTES,
+    MARK_BYTES,
+    ChangeLog,
+    Changes,
+    Operation,
+    Position,
+    Transaction,
+    pack_operations,
+)
 from envpool.store.encoding import JournalEntry, Rejection, StatusRow
-from envpool.store.environment import MAP_SIZE, StoreError, open_for_writing, store_errors
+from envpool.store.environment import MAP_SIZE, open_for_writing, store_errors
+from envpool.store.errors import StoreError
+from envpool.store.locking import REPLICA_LOCK, WRITER_LOCK, lock_out_others
 from envpool.store.reading import ADMITTED_GATE, PoolReads
 
 MOVES: dict[Status, frozenset[Status]] = {
@@ -34,20 +48,31 @@ COMMITS_BETWEEN_READER_CHECKS = 4096
 class PoolWriter(PoolReads):
     """The only write handle. Calls from several threads take turns."""
 
-    def __init__(self, path: Path, env: Any, dbs: dict[str, Any], lock: int) -> None:
+    def __init__(
+        self, path: Path, env: Any, dbs: dict[str, Any], lock: int, log_bytes: int = LOG_BYTES
+    ) -> None:
         super().__init__(path, env, dbs)
         self._lock = lock
         self._commits = 0
+        self._turn = threading.RLock()
+        self._operations: list[Operation] = []
+        with self.snapshot():
+            self.log = ChangeLog(self.position(), self.last_sequence(), log_bytes)
 
     @classmethod
-    def open(cls, path: str | Path, map_size: int = MAP_SIZE) -> Self:
-        """Opens or creates a pool; map_size in bytes. Raises StoreError, also where a writer is open."""
+    def open(cls, path: str | Path, map_size: int = MAP_SIZE, log_bytes: int = LOG_BYTES) -> Self:
+        """Opens, makes or migrates a pool; sizes in bytes, a map_size of 0 keeps the file's.
+
+        Raises StoreError, also where a writer is open; NewerSchema, NetworkFileSystem.
+        """
         where = Path(path)
         where.mkdir(parents=True, exist_ok=True)
-        lock = _lock_out_other_writers(where)
+        if (where / REPLICA_LOCK).exists():
+            raise StoreError(f"{where} is a replica; only the pool that it repeats is written to")
+        lock = lock_out_others(where, WRITER_LOCK, "writer")
         try:
-            return cls(where, *open_for_writing(where, map_size), lock)
-        except StoreError:
+            return cls(where, *open_for_writing(where, map_size), lock, log_bytes)
+        except BaseException:
             os.close(lock)
             raise
 
@@ -65,16 +90,32 @@ class PoolWriter(PoolReads):
                 raise StoreError("a snapshot is being read in this thread; nothing can be written inside it")
             yield
             return
-        with store_errors(self.path):
+        self._refuse_fork()
+        # The turn is kept until the transaction is in the log: numbers there rise as they do on disk.
+        with self._turn, store_errors(self.path):
             with self._begin(write=True) as txn:
-                self._pinned.txn, self._pinned.writes = txn, True
+                self._pinned.txn, self._pinned.writes, self._operations = txn, True, []
                 try:
                     yield
+                    committing = self._numbered()
                 finally:
-                    self._pinned.txn, self._pinned.writes = None, False
+                    self._pinned.txn, self._pinned.writes, self._operations = None, False, []
+            if committing is not None:
+                self.log.append(replace(committing, at=time.time()))
             self._commits += 1
             if self._commits % COMMITS_BETWEEN_READER_CHECKS == 0:
                 self._env.reader_check()
+
+    def changes(self, after: int, mark: bytes, limit_bytes: int = ANSWER_BYTES) -> Changes | None:
+        """The transactions that follow a replica's position; None where it needs a snapshot.
+
+        That is: it is too far behind the log, ahead of the pool, or of another history of it.
+        """
+        return self.log.since(Position(after, mark), limit_bytes)
+
+    def wait_for_change(self, after: int, timeout: float) -> bool:
+        """Waits up to `timeout` seconds for a transaction numbered above `after`; whether there is one."""
+        return self.log.wait(after, timeout)
 
     def admit(self, member: Member, status: Status = Status.ACTIVE, reason: str = "", step: int = 0) -> bool:
         """Takes a member in; False if its id was admitted before, whatever became of it since.
@@ -182,6 +223,16 @@ class PoolWriter(PoolReads):
         with self.batch():
             return self._drop("state", encoding.state_key(key))
 
+    def put_group(self, key: str, value: bytes) -> None:
+        """Keeps a group of answers until it is dropped; a key has 1 to 400 bytes. Not journalled, not replicated."""
+        with self.batch():
+            self._put("groups", encoding.group_key(key), value)
+
+    def drop_groups(self, keys: Iterable[str]) -> int:
+        """How many of them there were."""
+        with self.batch():
+            return sum(self._drop("groups", encoding.group_key(key)) for key in keys)
+
     def _composed_of(self, identity: str) -> list[str]:
         children = [member for member in map(self.get, self.children(identity)) if member is not None]
         return [
@@ -218,15 +269,31 @@ class PoolWriter(PoolReads):
 
     def _write(self, kind: str, step: int, **facts: Any) -> None:
         entry = JournalEntry(self.last_sequence() + 1, time.time(), step, kind, **facts)
-        self._pinned.txn.put(
-            encoding.sequence(entry.seq), encoding.pack_entry(entry), db=self._dbs["journal"], append=True
-        )
+        key, value = encoding.sequence(entry.seq), encoding.pack_entry(entry)
+        self._pinned.txn.put(key, value, db=self._dbs["journal"], append=True)
+        self._operations.append(("journal", key, value))
 
     def _put(self, db: str, key: bytes, value: bytes) -> None:
         self._pinned.txn.put(key, value, db=self._dbs[db])
+        if db != "groups":
+            self._operations.append((db, key, value))
 
     def _drop(self, db: str, key: bytes) -> bool:
-        return self._pinned.txn.delete(key, db=self._dbs[db])
+        found = self._pinned.txn.delete(key, db=self._dbs[db])
+        if found and db != "groups":
+            self._operations.append((db, key, None))
+        return found
+
+    def _numbered(self) -> Transaction | None:
+        """The open transaction under its number, which becomes part of it; None where it changed nothing to repeat."""
+        if not self._operations:
+            return None
+        before = self.position()
+        after = Position(before.change + 1, os.urandom(MARK_BYTES))
+        self._put("meta", b"change", encoding.sequence(after.change))
+        self._put("meta", b"mark", after.mark)
+        packed = pack_operations(self._operations)
+        return Transaction(after.change, before.mark, after.mark, 0.0, self.last_sequence(), packed)
 
 
 def _answer_row(answer: AnswerCount) -> tuple[bytes, Counts, tuple[Any, ...]]:
@@ -236,18 +303,3 @@ def _answer_row(answer: AnswerCount) -> tuple[bytes, Counts, tuple[Any, ...]]:
         return key, answer.counts, astuple(answer)
     except ValueError as error:
         raise StoreError(f"answers of {answer.policy} to {answer.member}: {error}") from error
-
-
-def _lock_out_other_writers(path: Path) -> int:
-    lock = os.open(path / "writer.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
-        os.close(lock)
-        raise StoreError(
-            f"pool {path} has a writer already (process {holder}); there can be only one"
-        ) from error
-    os.ftruncate(lock, 0)
-    os.write(lock, f"{os.getpid()}\n".encode())
-    return lock

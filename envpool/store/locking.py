@@ -1,0 +1,29 @@
+"""The lock files of a pool: one process writes it, and the kernel frees the lock with the process.
+
+Invariant: whoever holds the lock is named in the file, so a refusal says whom to look for.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+
+from envpool.store.errors import StoreError
+
+WRITER_LOCK = "writer.lock"
+REPLICA_LOCK = "replica.lock"
+
+
+def lock_out_others(folder: Path, name: str, who: str) -> int:
+    """The open file of the lock, for the caller to close. Raises StoreError where another process has it."""
+    lock = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        os.close(lock)
+        raise StoreError(
+            f"pool {folder} has a {who} already (process {holder}); there can be only one"
+        ) from error
+    os.ftruncate(lock, 0)
+    os.write(lock, f"{os.getpid()}\n".encode())
+    return lock
