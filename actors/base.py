@@ -1,6 +1,7 @@
 """What every actor of a run has: one start, background loops, a report, a tested way to stop.
 
-Invariant: an actor starts itself, also after a restart. A background failure is never silent: the first traceback
+Invariant: an actor starts itself, also after a restart. It reads the pool on its own node: the writer's files where the
+writer is, else the node's replica. A background failure is never silent: the first traceback
 of each loop is kept and reported, and the loop goes on after a pause; a loop that the run cannot do without and
 that only fails is for the driver to see. A failed `start` is tried again by the next `ready`.
 The base knows nothing of what an actor is for.
@@ -15,22 +16,34 @@ import time
 import traceback
 from collections.abc import Awaitable, Callable
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from actors import audit
+import ray
+
+from actors import audit, roster
 from actors.peers import Peers
+from actors.sandboxes import SandboxGroup
+from cluster import wanted
 from cluster.config import Config
+from cluster.wanted import Wanted
 from envpool.store import PoolReader
 
 REPORT_SECONDS = 2.0
 FAILURE_PAUSE_SECONDS = 2.0
 IDLE_SECONDS = 0.25
 
+HEALTH = "health"
+
 logger = logging.getLogger(__name__)
 
 
+WITHOUT_POOL = ("pool", "supervisor")
+"""Actors that start before the pool can be read; the supervisor makes it."""
+
+
 class Actor:
-    """A named member of the run. Subclasses override `start`, `gauges` and `stop`."""
+    """A named member of the run. Subclasses override `start`, `gauges`, `drain` and `stop`."""
 
     background_nice = 0
     """Added to the process's niceness: work that may wait for solver and learner."""
@@ -38,12 +51,14 @@ class Actor:
     def __init__(self, config: dict[str, Any], name: str) -> None:
         self.config = Config.model_validate(config)
         self.name = name
-        self.peers = Peers(self.config.namespace)
+        self.peers = Peers(self.config.namespace, wanted=self._is_wanted)
         self.waiting_for = "start"
         self._failures: dict[str, str] = {}
         self._failed = 0
         self._in_a_row: dict[str, tuple[int, str]] = {}
         self._loops: set[asyncio.Task[None]] = set()
+        self._leaving = False
+        self._pool_folder = self.config.pool_folder
         logging.basicConfig(level=logging.INFO, format=f"%(levelname)s {name}: %(message)s")
         if self.background_nice:
             os.nice(self.background_nice)
@@ -66,6 +81,18 @@ class Actor:
         """Numbers for the status view and the metrics."""
         return {}
 
+    async def heartbeat(self) -> dict[str, Any]:
+        """Whether the actor lives, and where; answered at any time."""
+        started = self._starting.done() and not self._starting.cancelled() and not self._starting.exception()
+        return {"pid": os.getpid(), "node": node_id(), "started": started, "leaving": self._leaving}
+
+    async def drain(self) -> None:
+        """Take nothing new and finish what is under way; returns when nothing is left. Idempotent."""
+        self._leaving = True
+        await asyncio.gather(
+            *(loop for loop in self._loops if loop.get_name() != HEALTH), return_exceptions=True
+        )
+
     async def stop(self) -> None:
         """End background work and release what lives outside this process. Idempotent."""
         loops, self._loops = self._loops, set()
@@ -78,6 +105,8 @@ class Actor:
         return {
             "name": self.name,
             "pid": os.getpid(),
+            "node": node_id(),
+            "policy": self.config.policy.name if self.config.policy.attached else "",
             "waiting_for": self.waiting_for,
             "failures": self._failed,
             "first_failures": dict(self._failures),
@@ -89,8 +118,18 @@ class Actor:
 
     @cached_property
     def pool_reader(self) -> PoolReader:
-        """The pool on this node, read-only."""
-        return PoolReader.open(self.config.run_folder / "pool")
+        """The pool on this node, read-only. A replica may be some milliseconds behind: see `PoolActor.state`."""
+        return PoolReader.open(self._pool_folder)
+
+    @property
+    def wanted(self) -> Wanted:
+        """The wanted state of the run."""
+        return wanted.kept(self.pool_reader.state(wanted.KEY), self.config)
+
+    @cached_property
+    def sandboxes(self) -> SandboxGroup:
+        """The run's sandboxes, however many there are at the moment."""
+        return SandboxGroup(self.peers, lambda: self.wanted.counts["sandbox"])
 
     @property
     def phase(self) -> str:
@@ -101,6 +140,11 @@ class Actor:
     def draining(self) -> bool:
         """Whether the run is being stopped: producers make nothing new."""
         return bool(self.pool_reader.state("draining"))
+
+    @property
+    def working(self) -> bool:
+        """Whether producers and learners go on: the run is training, and neither paused, drained nor left."""
+        return self.phase == "training" and not (self.draining or self._leaving or self.wanted.paused)
 
     async def idle(self, reason: str, seconds: float = IDLE_SECONDS) -> None:
         """Wait, and let the status view say for whom."""
@@ -113,8 +157,8 @@ class Actor:
 
     async def _start(self) -> None:
         try:
-            if self.name not in ("pool", "supervisor"):
-                await self.peers.pool.ready()  # its files are what `pool_reader` opens
+            if self.name not in WITHOUT_POOL:
+                self._pool_folder = await self._nearest_pool()
             await self.start()
         except Exception:
             self._note("start", traceback.format_exc())
@@ -122,10 +166,23 @@ class Actor:
             raise
         self._in_a_row.pop("start", None)
         self.waiting_for = ""
-        self.background("health", self._send_health)
+        self.background(HEALTH, self._send_health)
+
+    async def _nearest_pool(self) -> Path:
+        """The folder that this node reads the pool from; waits until it is there."""
+        await self.peers.pool.ready()
+        place = await self.peers.pool.place()
+        if self.name.startswith(roster.FOLLOWER) or place["node"] == node_id():
+            return Path(place["path"])
+        return Path(await self.peers[roster.follower(node_id()).name].path())
+
+    def _is_wanted(self, name: str) -> bool:
+        if "pool_reader" not in self.__dict__:  # not started yet: whoever it waits for is wanted
+            return True
+        return name.startswith(roster.FOLLOWER) or name in roster.names(self.config, self.wanted)
 
     async def _repeat(self, name: str, once: Callable[[], Awaitable[None]], vital: bool) -> None:
-        while True:
+        while name == HEALTH or not self._leaving:
             try:
                 await once()
                 self._in_a_row.pop(name, None)
@@ -147,3 +204,8 @@ class Actor:
     async def _send_health(self) -> None:
         await asyncio.sleep(REPORT_SECONDS)
         await self.peers.metrics.report(self.health())
+
+
+def node_id() -> str:
+    """The Ray node that this process is on; empty outside Ray."""
+    return str(ray.get_runtime_context().get_node_id()) if ray.is_initialized() else ""

@@ -7,7 +7,6 @@ before it searches. The search and the operators are `envpool.composition`'s.
 from __future__ import annotations
 
 from actors.base import Actor
-from actors.sandbox import SandboxGroup
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
 from envpool.members import Member, Program, Status
@@ -22,7 +21,7 @@ class ComposerActor(Actor):
         composer = self.config.composer
         self._proposed = self._admitted = 0
         self._composer = Composer(
-            SandboxGroup(self.peers, self.config.sandbox.count),
+            self.sandboxes,
             self._bricks(),
             ComposerSettings(
                 operators=composer.operators,

@@ -15,7 +15,6 @@ from typing import Any
 
 from actors.base import Actor
 from actors.lookup import PoolLookup
-from actors.sandbox import SandboxGroup
 from envpool.contract import Failed, Instance, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Program
@@ -32,9 +31,7 @@ class EvaluatorActor(Actor):
     """Asks, judges, keeps."""
 
     async def start(self) -> None:
-        self._examiner = Examiner(
-            SandboxGroup(self.peers, self.config.sandbox.count), PoolLookup(self.pool_reader)
-        )
+        self._examiner = Examiner(self.sandboxes, PoolLookup(self.pool_reader))
         self._done = 0
         self._lock = asyncio.Lock()
 

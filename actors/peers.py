@@ -1,7 +1,8 @@
 """Calling another actor of the run by its name, through its deaths and restarts.
 
 Invariant: a call either returns the peer's answer, raises the peer's own error, or raises `PeerUnavailable` when
-the peer stayed away for the whole patience. A call may be delivered twice when a peer dies in the middle of it:
+the peer stayed away for the whole patience; where the run does not want the peer any more, it raises `PeerRetired`
+at once. A call may be delivered twice when a peer dies in the middle of it:
 methods called through a `Peer` are idempotent, or a double is harmless, and say so. Nothing here starts an actor.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from typing import Any
 
 import ray
@@ -23,6 +25,10 @@ class PeerUnavailable(RuntimeError):
     """A named actor did not come back within the caller's patience."""
 
 
+class PeerRetired(PeerUnavailable):
+    """A named actor is gone and the run does not want it back: it was scaled away or detached."""
+
+
 class _NoSuchActor(RuntimeError):
     """Nobody has the name just now."""
 
@@ -30,10 +36,17 @@ class _NoSuchActor(RuntimeError):
 class Peer:
     """One named actor; `await peer.method(arguments)` calls it."""
 
-    def __init__(self, name: str, namespace: str, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        name: str,
+        namespace: str,
+        patience: float = PATIENCE_SECONDS,
+        wanted: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self.name = name
         self._namespace = namespace
         self._patience = patience
+        self._wanted = wanted
         self._known: Any = None
 
     def __getattr__(self, method: str) -> Any:
@@ -54,6 +67,8 @@ class Peer:
                 raise  # the peer's own error, also where it is about an actor that the peer lost
             except (RayActorError, _NoSuchActor) as error:
                 self._known = None
+                if not self._wanted(self.name):
+                    raise PeerRetired(f"{self.name} is no part of the run any more") from error
                 if time.monotonic() > deadline:
                     raise PeerUnavailable(
                         f"{self.name} did not answer {method} for {self._patience:.0f} s"
@@ -74,14 +89,20 @@ class Peer:
 class Peers:
     """All named actors of a run; `peers.pool`, `peers["sandbox-0"]`."""
 
-    def __init__(self, namespace: str, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        namespace: str,
+        patience: float = PATIENCE_SECONDS,
+        wanted: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self._namespace = namespace
         self._patience = patience
+        self._wanted = wanted
         self._peers: dict[str, Peer] = {}
 
     def __getitem__(self, name: str) -> Peer:
         if name not in self._peers:
-            self._peers[name] = Peer(name, self._namespace, self._patience)
+            self._peers[name] = Peer(name, self._namespace, self._patience, self._wanted)
         return self._peers[name]
 
     def __getattr__(self, name: str) -> Peer:

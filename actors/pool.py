@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from actors.base import Actor
+from actors.base import Actor, node_id
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
@@ -55,6 +55,15 @@ class PoolActor(Actor):
         """The level that a policy is now asked at."""
         await self._commit(lambda pool: pool.set_level(id, policy, level, reason))
 
+    async def place(self) -> dict[str, str]:
+        """The Ray node that the pool lies on, and its folder there."""
+        return {"node": node_id(), "path": str(self.config.pool_folder)}
+
+    async def state(self, key: str) -> Any:
+        """A piece of the run's own state, where a replica that lags behind would do harm."""
+        await self.ready()
+        return self._writer.state(key)
+
     async def put_state(self, key: str, value: Any) -> None:
         """Keep a piece of the run's own state."""
         await self._commit(lambda pool: pool.put_state(key, value))
@@ -69,7 +78,7 @@ class PoolActor(Actor):
 
     async def _opened(self) -> PoolWriter:
         # A killed predecessor may hold the lock for a moment.
-        folder, map_size = self.config.run_folder / "pool", int(self.config.pool.map_size_gib * GIB)
+        folder, map_size = self.config.pool_folder, int(self.config.pool.map_size_gib * GIB)
         for pause in LOCK_PAUSES:
             try:
                 return PoolWriter.open(folder, map_size)

@@ -1,85 +1,200 @@
-"""Which actors a run has, under which names, and how each is made.
+"""Which actors a run has, under which names, where each belongs, and how it is made.
 
-Invariant: every actor is detached, named in the run's namespace and restarted by Ray without end, so the death of
-the supervisor, or of whoever submitted the run, takes nothing with it. Making one that exists adopts it.
+Invariant: every actor is detached and named in the run's namespace, so the death of the supervisor, or of whoever
+submitted the run, takes nothing with it. Making one that exists adopts it. The run's own policy has bare names; an
+attached one's begin with its name and a dot. Nothing here decides when an actor is made: the supervisor does.
 """
 
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 import ray
+from ray.util import list_named_actors
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy, PlacementGroupSchedulingStrategy
 
+from actors import placement_groups
 from cluster.config import Config
+from cluster.wanted import PolicySpec, Wanted, first, for_policy
 
 CALLS_AT_ONCE = 1000
+FOLLOWER = "follower-"
+SUPERVISOR = "supervisor"
+HEAD = {"node:__internal_head__": 0.001}
+_NUMBERED = re.compile(r"-[0-9]+$")
+
+
+class Place(StrEnum):
+    """Where an actor belongs."""
+
+    HEAD = "head"
+    ANY = "any"
+    NODE = "node"
+    GROUP = "group"
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One named actor: its class as `module:Class`, and the resources it asks Ray for."""
+    """One named actor: its class as `module:Class`, where it belongs, and what it reserves there."""
 
     name: str
     path: str
-    options: dict[str, Any] = field(default_factory=dict)
+    place: Place = Place.ANY
+    gpus: float = 0.0
+    cpus: float = 0.0
+    node: str = ""
+    """for Place.NODE"""
+    policy: PolicySpec | None = None
+    """the attached policy that it serves"""
+    restarts: int = 0
+    """how often Ray makes it again by itself; -1: always"""
 
-    def load(self) -> type:
-        """The actor's class; imported only where the actor is made, since some bring torch along."""
-        module, name = self.path.split(":")
+    @property
+    def kind(self) -> str:
+        """`NAME.solver` for `NAME.solver-1`; what actors are counted and scaled by."""
+        return kind_of(self.name)
+
+    def load(self, config: Config) -> type:
+        """The actor's class, ours or what `run.actors` has in its place; imported only where the actor is made."""
+        module, name = config.run.actors.get(self.kind.rpartition(".")[2], self.path).split(":")
         return getattr(importlib.import_module(module), name)
 
 
-def posts(config: Config) -> list[Post]:
-    """All actors of the run but the supervisor, in the order they are made."""
-    one = [
-        Post("pool", "actors.pool:PoolActor"),
-        Post("metrics", "actors.metrics:MetricsActor"),
-        Post("buffer", "actors.buffer:BufferActor"),
+def kind_of(name: str) -> str:
+    """What kind of actor has this name."""
+    return FOLLOWER.rstrip("-") if name.startswith(FOLLOWER) else _NUMBERED.sub("", name)
+
+
+def posts(config: Config, wanted: Wanted | None = None) -> list[Post]:
+    """All actors of the run but supervisor and followers, in the order they are made."""
+    wanted = wanted or first(config)
+    head = [
+        Post("pool", "actors.pool:PoolActor", Place.HEAD),
+        Post("metrics", "actors.metrics:MetricsActor", Place.HEAD),
+        Post("buffer", "actors.buffer:BufferActor", Place.HEAD),
+        Post("curator", "actors.curator:CuratorActor", Place.HEAD),
+    ]
+    rest = [
         Post("learner", "actors.learner:LearnerActor"),
-        Post("curator", "actors.curator:CuratorActor"),
         Post("novelty", "actors.novelty:NoveltyActor"),
         Post("validator", "actors.validator:ValidatorActor"),
-        Post("composer", "actors.composer:ComposerActor"),
-        Post("generator", "actors.generator:GeneratorActor"),
         Post("evaluator", "actors.evaluator:EvaluatorActor"),
     ]
-    solver_gpus = config.solver.gpus * config.solver.tensor_parallel
-    solvers = [
-        Post(f"solver-{index}", "actors.solver:SolverActor", {"num_gpus": solver_gpus} if solver_gpus else {})
-        for index in range(config.solver.count)
-    ]
     sandboxes = [
-        Post(f"sandbox-{index}", "actors.sandbox:SandboxActor") for index in range(config.sandbox.count)
+        Post(name, "actors.sandbox:SandboxActor", cpus=config.sandbox.cpus)
+        for name in _numbered("sandbox", wanted)
     ]
-    return solvers + sandboxes + one
+    makers = [
+        *(Post(name, "actors.composer:ComposerActor") for name in _numbered("composer", wanted)),
+        *(Post(name, "actors.generator:GeneratorActor") for name in _numbered("generator", wanted)),
+    ]
+    attached = [post for spec in wanted.policies for post in _of_policy(config, spec, wanted)]
+    return [*head, *_solvers(config, "solver", wanted, None), *sandboxes, *rest, *makers, *attached]
 
 
-def supervisor(config: Config) -> Post:
-    """The actor that makes all others."""
-    return Post("supervisor", "actors.supervisor:SupervisorActor")
+def names(config: Config, wanted: Wanted) -> set[str]:
+    """The names of all actors that a run has now, but for the followers."""
+    return {SUPERVISOR, *(post.name for post in posts(config, wanted))}
 
 
-def make(post: Post, config: Config) -> Any:
-    """The post's actor, made or adopted. CPU shares are not reserved: on a small machine all share the cores."""
+def supervisor() -> Post:
+    """The actor that makes all others, and that Ray itself restarts."""
+    return Post(SUPERVISOR, "actors.supervisor:SupervisorActor", Place.HEAD, restarts=-1)
+
+
+def follower(node: str) -> Post:
+    """The actor that keeps a node's replica."""
+    return Post(f"{FOLLOWER}{node[:12]}", "actors.follower:FollowerActor", Place.NODE, node=node)
+
+
+def make(post: Post, config: Config, node: str | None = None, avoid: Collection[str] = ()) -> Any:
+    """The post's actor, made or adopted; on `node` where it may be anywhere. CPU shares are reserved only if asked."""
+    own = config if post.policy is None else for_policy(config, post.policy)
     options = {
         "name": post.name,
         "namespace": config.namespace,
         "lifetime": "detached",
-        "max_restarts": -1,
+        "max_restarts": post.restarts,
         "max_concurrency": CALLS_AT_ONCE,
         "get_if_exists": True,
-        "num_cpus": 0,
-        **post.options,
+        "num_cpus": post.cpus,
+        "num_gpus": post.gpus,
+        **_placed(post, config, node, avoid),
     }
-    return ray.remote(post.load()).options(**options).remote(config.model_dump(mode="json"), post.name)
+    return ray.remote(post.load(config)).options(**options).remote(own.model_dump(mode="json"), post.name)
+
+
+def present(config: Config) -> list[str]:
+    """The names of the run's actors that exist now, the supervisor's among them."""
+    found = list_named_actors(all_namespaces=True)
+    return [str(actor["name"]) for actor in found if actor["namespace"] == config.namespace]
+
+
+def kill(name: str, config: Config) -> None:
+    """End an actor for good, and give its placement group back. Idempotent."""
+    with suppress(ValueError):  # no actor of that name
+        ray.kill(ray.get_actor(name, config.namespace), no_restart=True)
+    if kind_of(name).endswith("solver"):
+        placement_groups.release(f"{config.namespace}/{name}")
 
 
 def end(config: Config) -> None:
-    """Kill whatever actors of the run there are. Idempotent."""
-    for post in [supervisor(config), *posts(config)]:
-        try:
-            ray.kill(ray.get_actor(post.name, config.namespace), no_restart=True)
-        except ValueError:
-            continue  # no actor of that name
+    """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent."""
+    for name in sorted(present(config), key=lambda name: name != SUPERVISOR):
+        kill(name, config)
+    placement_groups.release_all(f"{config.namespace}/")
+
+
+def _of_policy(config: Config, spec: PolicySpec, wanted: Wanted) -> list[Post]:
+    """The actors of an attached policy: one that is asked only, or one that learns."""
+    name = spec.name
+    if spec.endpoint:
+        solvers = [
+            Post(solver, "actors.endpoint:EndpointActor", policy=spec)
+            for solver in _numbered(f"{name}.solver", wanted)
+        ]
+    else:
+        solvers = _solvers(for_policy(config, spec), f"{name}.solver", wanted, spec)
+    actors = [*solvers, Post(f"{name}.calibrator", "actors.calibrator:CalibratorActor", policy=spec)]
+    if spec.trainable:
+        actors += [
+            Post(f"{name}.buffer", "actors.buffer:BufferActor", Place.HEAD, policy=spec),
+            Post(f"{name}.curator", "actors.curator:CuratorActor", Place.HEAD, policy=spec),
+            Post(f"{name}.learner", "actors.learner:LearnerActor", policy=spec),
+        ]
+    return actors
+
+
+def _solvers(config: Config, kind: str, wanted: Wanted, spec: PolicySpec | None) -> list[Post]:
+    solver = config.solver
+    gpus = solver.gpus * solver.tensor_parallel
+    where = {"place": Place.GROUP, "gpus": gpus, "cpus": solver.cpus} if gpus else {}
+    return [
+        Post(name, "actors.solver:SolverActor", policy=spec, **where)  # type: ignore[arg-type]
+        for name in _numbered(kind, wanted)
+    ]
+
+
+def _numbered(kind: str, wanted: Wanted) -> list[str]:
+    return [f"{kind}-{index}" for index in range(wanted.counts[kind])]
+
+
+def _placed(post: Post, config: Config, node: str | None, avoid: Collection[str]) -> dict[str, Any]:
+    """Ray's options for where the actor belongs."""
+    if post.place is Place.HEAD:
+        return {"resources": HEAD}
+    if post.place is Place.GROUP:
+        group = placement_groups.reserve(f"{config.namespace}/{post.name}", post.gpus, post.cpus, avoid)
+        return {
+            "scheduling_strategy": PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
+        }
+    if target := post.node or node:
+        soft = post.place is not Place.NODE
+        return {"scheduling_strategy": NodeAffinitySchedulingStrategy(target, soft=soft)}
+    return {}

@@ -1,26 +1,21 @@
-"""The sandbox actor: a `LocalExecutor` behind a mailbox, and the group of them as one executor.
+"""The sandbox actor: a `LocalExecutor` behind a mailbox.
 
 Invariant: this process never parses, compiles or unpickles what a program says; the executor's children do the
-work. An infrastructure fault is tried on two more actors of the group and then raised: it is never a verdict.
+work. One that leaves finishes the jobs it has and refuses others, which go elsewhere (`actors.sandboxes`).
 """
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
+import time
 from collections.abc import Sequence
 
 from actors.base import Actor
-from actors.peers import Peers, PeerUnavailable
-from envpool.sandbox import (
-    Call,
-    InfrastructureFault,
-    LocalExecutor,
-    Result,
-    SandboxLimits,
-    SandboxUnavailable,
-)
+from actors.sandboxes import SandboxLeaving
+from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result, SandboxLimits
 
-PLACES_TRIED = 3
+QUIET_SECONDS = 1.0
+"""Without a refused job, after which nobody is left who has not heard that this sandbox leaves."""
 
 
 class SandboxActor(Actor):
@@ -39,24 +34,37 @@ class SandboxActor(Actor):
                 open_children=sandbox.open_children,
             )
         )
-        self._jobs = self._calls = self._infrastructure = 0
+        self._jobs = self._calls = self._infrastructure = self._running = 0
+        self._asked = 0.0
 
     async def run(
         self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0
     ) -> list[Result]:
-        """As `Executor.run`. Idempotent: a recomputation gives the same results."""
+        """As `Executor.run`. Idempotent: a recomputation gives the same results. Raises SandboxLeaving."""
         await self.ready()
+        self._asked = time.monotonic()
+        if self._leaving:
+            raise SandboxLeaving(f"{self.name} takes no more jobs")
         self._jobs += 1
+        self._running += 1
         self._calls += len(calls)
         try:
             return await self._executor.run(source, calls, fresh=fresh, replica=replica)
         except InfrastructureFault:
             self._infrastructure += 1
             raise
+        finally:
+            self._running -= 1
+
+    async def drain(self) -> None:
+        await super().drain()
+        while self._running or time.monotonic() - self._asked < QUIET_SECONDS:
+            await asyncio.sleep(0.05)
 
     def gauges(self) -> dict[str, float]:
         return {
             "jobs": self._jobs,
+            "running": self._running,
             "calls": self._calls,
             "infrastructure_faults": self._infrastructure,
             **{name: float(count) for name, count in self._executor.metrics().items()},
@@ -65,25 +73,3 @@ class SandboxActor(Actor):
     async def stop(self) -> None:
         await super().stop()
         self._executor.close()
-
-
-class SandboxGroup:
-    """All sandbox actors of a run as one `Executor`; a program keeps to one actor, where its child is open."""
-
-    def __init__(self, peers: Peers, count: int) -> None:
-        self._peers = peers
-        self._count = count
-
-    async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
-    ) -> list[Result]:
-        """As `Executor.run`. Raises InfrastructureFault when no actor of the group could do the job."""
-        first = int.from_bytes(hashlib.sha256(source.encode("utf-8", "surrogatepass")).digest()[:4], "big")
-        last: Exception | None = None
-        for place in range(PLACES_TRIED):
-            try:
-                peer = self._peers[f"sandbox-{(first + place) % self._count}"]
-                return await peer.run(source, list(calls), fresh, replica)
-            except (InfrastructureFault, SandboxUnavailable, PeerUnavailable) as fault:
-                last = fault
-        raise InfrastructureFault(f"{PLACES_TRIED} sandboxes failed; the last said: {last}")

@@ -18,7 +18,6 @@ from typing import Any
 from actors.base import Actor
 from actors.curator import recipes_of
 from actors.lookup import PoolLookup
-from actors.sandbox import SandboxGroup
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.execution import Examiner
@@ -60,7 +59,7 @@ class SolverActor(Actor):
             raise
         lookup = PoolLookup(self.pool_reader)
         self._rollout = Rollout(
-            Examiner(SandboxGroup(self.peers, self.config.sandbox.count), lookup),
+            Examiner(self.sandboxes, lookup),
             self._sample,
             policy.name,
             self.config.learner.group_size,

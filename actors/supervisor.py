@@ -1,87 +1,170 @@
-"""The supervisor actor: makes the actors, keeps them ready, and walks the run through its phases.
+"""The supervisor actor: what is wanted of the run, and its phases.
 
-Invariant: phases are kept in the pool and only go forward (starting, baseline, training, final, done); each is
-idempotent, so a supervisor that was killed goes on where its successor finds the run. Its death stops nothing:
-all other actors are detached and Ray restarts them, it only tells them to get ready again.
+Invariant: phases and wanted state are kept in the pool. Phases only go forward (starting, baseline, training, final,
+done), and each is idempotent, so a supervisor that was killed goes on where its successor finds the run; Ray
+restarts it. Its death stops nothing: all actors are detached. It makes and ends actors through its `Keeper` alone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from actors import roster
 from actors.base import Actor
+from actors.keeper import Keeper
+from cluster import wanted
+from cluster.config import Config
+from cluster.wanted import Wanted
 
 TICK_SECONDS = 1.0
-DRAIN_SECONDS = 300.0
+FAREWELL_SECONDS = 2.0
+LAST = ("metrics", "pool")
 
 
 class SupervisorActor(Actor):
-    """Health and phases."""
+    """The run as an operator controls it."""
 
     def __init__(self, config: dict[str, Any], name: str) -> None:
         super().__init__(config, name)
-        self._getting_ready: dict[str, asyncio.Task[Any]] = {}
-        self._posts = roster.posts(self.config)
+        self._keeper = Keeper(self.config, self._note)
+        self._changing = asyncio.Lock()
+        self._stopping: asyncio.Task[dict[str, Any]] | None = None
+        self._driver_at = time.monotonic()
 
     async def start(self) -> None:
-        for post in self._posts:
-            await asyncio.to_thread(roster.make, post, self.config)
+        await self._keeper.make(next(post for post in roster.posts(self.config) if post.name == "pool"))
         await self.peers.pool.ready()
-        self.background("watch", self._watch_once)
+        if self.pool_reader.state(wanted.KEY) is None:
+            await self._want(wanted.first(self.config))
+        self.background("keep", self._keep_once)
         self.background("phases", self._phases_once, vital=True)
 
-    async def begin(self) -> bool:
-        """A driver takes the run up: whatever drained it before is over. Idempotent."""
+    async def ready(self) -> str:
+        """As every actor's; a driver that asks is still there."""
+        self._driver_at = time.monotonic()
+        return await super().ready()
+
+    async def begin(self, config: dict[str, Any] | None = None) -> bool:
+        """A driver takes the run up: no more draining, and counts that its configuration changed hold. Idempotent."""
         await self.ready()
         await self.peers.pool.put_state("draining", False)
+        if config is not None:
+            await self._change(lambda now: wanted.begun(now, Config.model_validate(config)))
         return True
 
-    async def drain(self) -> dict[str, Any]:
-        """Stop producing, finish the update under way, save. Returns where the run stands. Idempotent."""
-        await self.peers.pool.put_state("draining", True)
-        if self.phase == "training":  # before it there is nothing to save, and after it all is saved
-            await asyncio.wait_for(self.peers.learner.checkpoint(), DRAIN_SECONDS)
+    async def scale(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """Other counts of actors; returns all that are wanted now. Raises WantedError."""
+        return (await self._change(lambda now: wanted.scaled(now, counts))).counts
+
+    async def attach(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Another policy joins the run. Idempotent. Raises WantedError."""
+        now = await self._change(lambda now: wanted.attached(now, spec, self.config))
+        await self.peers.metrics.event("attached", {"policy": spec["name"]})
+        return now.policy(spec["name"]).model_dump(mode="json")
+
+    async def detach(self, name: str) -> dict[str, Any]:
+        """A policy leaves: its actors drain, save and end; its statistics stay. Raises WantedError."""
+        gone = self.wanted.policy(name) if name != self.config.policy.name else None
+        await self._change(lambda now: wanted.detached(now, name, self.config))
+        await self.peers.metrics.event("detached", {"policy": name})
+        return gone.model_dump(mode="json") if gone else {}
+
+    async def policies(self) -> list[dict[str, Any]]:
+        """The run's own policy and the attached ones, with their counts of solvers."""
+        own, now = self.config.policy, self.wanted
+        first = {"name": own.name, "model": own.model, "endpoint": "", "trainable": True, "own": True}
+        rows = [first, *({**spec.model_dump(mode="json"), "own": False} for spec in now.policies)]
+        return [row | {"solvers": now.counts[_solver_of(row)]} for row in rows]
+
+    async def pause(self) -> None:
+        """Producers and learners stop after what is under way; everything stays loaded. Idempotent."""
+        await self._change(lambda now: now.model_copy(update={"paused": True}))
+
+    async def resume(self) -> None:
+        """The opposite of `pause`. Idempotent."""
+        await self._change(lambda now: now.model_copy(update={"paused": False}))
+
+    async def checkpoint(self) -> dict[str, int]:
+        """Save every learner now; returns the step saved, by policy."""
+        await self.ready()
+        learners = {self.config.policy.name: "learner"}
+        learners |= {spec.name: f"{spec.name}.learner" for spec in self.wanted.policies if spec.trainable}
+        limit = self.config.supervision.drain_seconds
+        saving = [asyncio.wait_for(self.peers[name].checkpoint(), limit) for name in learners.values()]
+        return dict(zip(learners, await asyncio.gather(*saving), strict=True))
+
+    async def overview(self) -> dict[str, Any]:
+        """Nodes, deaths and the wanted state."""
+        await self.ready()
+        return self._keeper.overview() | {"wanted": self.wanted.model_dump(mode="json")}
+
+    async def stop_run(self, now: bool = False) -> dict[str, Any]:
+        """Stop producing, finish the updates under way, save, and end every actor, this one last; `now` saves nothing.
+
+        It goes on when the caller dies. Returns where the run stands. Idempotent.
+        """
+        if self._stopping is None:
+            self._stopping = asyncio.create_task(self._stop_run(now))
+        return await asyncio.shield(self._stopping)
+
+    def health(self) -> dict[str, Any]:
+        report = super().health()
+        return report | {
+            "overview": self._keeper.overview(),
+            "failing": report["failing"] | self._keeper.failing(),
+        }
+
+    def gauges(self) -> dict[str, float]:
+        overview = self._keeper.overview()
+        return {"deaths": float(sum(overview["restarts"].values())), "nodes": float(len(overview["nodes"]))}
+
+    async def stop(self) -> None:
+        await super().stop()
+        await self._keeper.close()
+
+    async def _change(self, change: Callable[[Wanted], Wanted]) -> Wanted:
+        await self.ready()
+        async with self._changing:
+            now = change(self.wanted)
+            await self._want(now)
+            return now
+
+    async def _want(self, now: Wanted) -> None:
+        await self.peers.pool.put_state(wanted.KEY, now.model_dump(mode="json"))
+
+    async def _keep_once(self) -> None:
+        await self._keeper.turn(self.wanted)
+        await asyncio.sleep(TICK_SECONDS)
+
+    async def _stop_run(self, now: bool) -> dict[str, Any]:
+        phase = self.phase
+        if phase != "done" and not now:
+            await self.peers.pool.put_state("draining", True)
+        if phase == "training" and not now:  # before it there is nothing to save, and after it all is saved
+            await self.checkpoint()
         saved = (self.pool_reader.state("checkpoint") or {"step": 0})["step"]
-        await self.peers.metrics.event("drained", {"step": saved})
-        return {"checkpoint": saved, "phase": self.phase}
+        await self.peers.metrics.event("stopped", {"step": saved})
+        await self.stop()  # before the actors end, or the keeper would make them again
+        there = [name for name in await asyncio.to_thread(roster.present, self.config) if name != self.name]
+        await asyncio.gather(*(self._end(name) for name in there if name not in LAST))
+        for name in LAST:
+            await self._end(name)
+        self._farewell = asyncio.create_task(self._end_itself())
+        return {"checkpoint": saved, "phase": phase}
 
-    async def shut_down(self) -> None:
-        """Have every actor release what lives outside its process: zygotes, engine, ranks, files."""
-        await self.stop()  # before the actors end, or the watch would start them again
-        for task in self._getting_ready.values():
-            task.cancel()
-        last = ("metrics", "pool")
-        first = [post.name for post in self._posts if post.name not in last]
-        await asyncio.gather(*(self._stop(name) for name in first))
-        for name in last:
-            await self._stop(name)
-
-    async def _stop(self, name: str) -> None:
+    async def _end(self, name: str) -> None:
         try:
             await asyncio.wait_for(self.peers[name].stop(), 30)
         except Exception as error:  # noqa: BLE001 - it is killed right after; the others must still be told
             self._note(f"stop {name}", f"{type(error).__name__}: {error}")
+        await asyncio.to_thread(roster.kill, name, self.config)
 
-    async def _watch_once(self) -> None:
-        """Ask every actor to be ready, without waiting for the slow ones: a restarted actor starts by being asked."""
-        for post in self._posts:
-            task = self._getting_ready.get(post.name)
-            if task is None or task.done():
-                self._count_start(post.name, task)
-                self._getting_ready[post.name] = asyncio.create_task(self.peers[post.name].ready())
-        await asyncio.sleep(TICK_SECONDS)
-
-    def _count_start(self, name: str, task: asyncio.Task[Any] | None) -> None:
-        if task is None or task.cancelled():
-            return
-        if (error := task.exception()) is None:
-            self._in_a_row.pop(f"start of {name}", None)
-        else:
-            self._count_in_a_row(f"start of {name}", str(error))
-            self._note(name, f"{name} is not ready: {error}")
+    async def _end_itself(self) -> None:
+        await asyncio.sleep(FAREWELL_SECONDS)  # for the answer to reach whoever asked
+        await asyncio.to_thread(roster.end, self.config)
 
     async def _phases_once(self) -> None:
         match self.phase:
@@ -96,7 +179,13 @@ class SupervisorActor(Actor):
                 await self._evaluate("after")
                 await self._enter("done")
             case _:
-                await self.idle("")
+                await self._await_driver()
+
+    async def _await_driver(self) -> None:
+        """A finished run is ended by its driver, or by itself where there is none."""
+        await self.idle("")
+        if time.monotonic() - self._driver_at > self.config.supervision.orphaned_seconds:
+            await self.stop_run()
 
     async def _enter_baseline(self) -> None:
         self.waiting_for = "validator"
@@ -128,6 +217,10 @@ class SupervisorActor(Actor):
         self.waiting_for = ""
         await self.peers.pool.put_state("phase", phase)
         await self.peers.metrics.event("phase", {"phase": phase})
+
+
+def _solver_of(policy: Mapping[str, Any]) -> str:
+    return "solver" if policy["own"] else f"{policy['name']}.solver"
 
 
 def _mean(answers: list[dict[str, Any]]) -> dict[str, float]:

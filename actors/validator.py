@@ -12,7 +12,6 @@ from typing import Any
 
 from actors.base import Actor
 from actors.lookup import PoolLookup
-from actors.sandbox import SandboxGroup
 from envpool.admission import Admission, AdmissionSettings, Register, Verdict
 from envpool.admission.verdict import Refusal
 from envpool.contract import Failed, Instance, Scored
@@ -29,7 +28,7 @@ class ValidatorActor(Actor):
 
     async def start(self) -> None:
         admission = self.config.admission
-        executor = SandboxGroup(self.peers, self.config.sandbox.count)
+        executor = self.sandboxes
         self._examiner = Examiner(executor, PoolLookup(self.pool_reader))
         register = Register(filter(None, map(self.pool_reader.get, self.pool_reader.ids())))
         self._admission = Admission(
@@ -146,7 +145,7 @@ class ValidatorActor(Actor):
             answers = await self.peers["solver-0"].generate(prompts, 1, policy.max_tokens, policy.temperature)
         except GenerationRefused as refusal:
             raise Refusal(f"the solver cannot be asked: {refusal}") from refusal
-        examiner = Examiner(SandboxGroup(self.peers, self.config.sandbox.count), lambda _: member)
+        examiner = Examiner(self.sandboxes, lambda _: member)
         outcomes = [
             await examiner.score(instance, answer[0]["text"])
             for instance, answer in zip(instances, answers, strict=True)

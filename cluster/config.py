@@ -7,6 +7,8 @@ right one. Derived values (paths, resource counts) are properties, not keys. Rea
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -50,10 +52,14 @@ class RunConfig(Section):
     audit: bool = Field(
         False, description="an audit hook in every actor fails the run if pool source is compiled there"
     )
+    actors: dict[str, str] = Field(
+        default_factory=dict, description="other classes in place of ours, as kind: module:Class"
+    )
 
 
 class PolicyConfig(Section):
-    name: str = Field("main", pattern=r"^[A-Za-z0-9._-]+$")
+    name: str = Field("main", pattern=r"^[A-Za-z0-9_-]+$")
+    attached: bool = Field(False, description="set for the actors of a policy that was attached to the run")
     model: str = Field("smollm2-135m", description="smollm2-135m, a folder, or a Hugging Face name")
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = Field(
         "auto", description="of the solvers; auto is bfloat16 where the hardware multiplies it, else float32"
@@ -70,7 +76,8 @@ class PolicyConfig(Section):
 class SolverConfig(Section):
     count: Count = 1
     gpus: Annotated[float, Field(ge=0)] = Field(0, description="a tensor-parallel rank; 0 is a CPU engine")
-    tensor_parallel: Count = Field(1, description="ranks of a solver")
+    tensor_parallel: Count = Field(1, description="ranks of a solver, all on one node")
+    cpus: Annotated[float, Field(ge=0)] = Field(0, description="CPUs reserved for a solver with GPUs")
     max_num_seqs: Count = 64
     kv_cache_gib: Annotated[float, Field(gt=0)] = 2.0
     threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads; 0: all cores")
@@ -80,6 +87,9 @@ class SolverConfig(Section):
 class LearnerConfig(Section):
     ranks: Count = 1
     gpus: Annotated[float, Field(ge=0)] = Field(0, description="a rank")
+    ranks_per_node: Annotated[int, Field(ge=0)] = Field(
+        0, description="ranks in one placement group, on one node; 0: all"
+    )
     threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads a rank; 0: cores / ranks")
     lr: Annotated[float, Field(gt=0)] = 1e-6
     clip_low: Share = 0.2
@@ -101,6 +111,7 @@ class LearnerConfig(Section):
 
 class SandboxConfig(Section):
     count: Count = 2
+    cpus: Annotated[float, Field(ge=0)] = Field(0, description="CPUs reserved for each; 0: shared cores")
     cpu_seconds: Seconds = Field(10.0, description="CPU time of a call")
     wall_seconds: Seconds = Field(
         100.0, description="the net; reaching it with little CPU used is no verdict"
@@ -112,6 +123,7 @@ class SandboxConfig(Section):
 
 class GeneratorConfig(Section):
     enabled: bool = True
+    count: Count = 1
     interval_seconds: Seconds = Field(60.0, description="pause between two groups of proposals")
     group_size: Annotated[int, Field(ge=2)] = 4
     few_shot: Annotated[int, Field(ge=0)] = 2
@@ -128,6 +140,7 @@ class GrammarConfig(Section):
 
 class ComposerConfig(Section):
     enabled: bool = True
+    count: Count = 1
     interval_seconds: Seconds = 10.0
     batch: Count = 4
     depth: Count = Field(6, description="longest chain of a search")
@@ -177,6 +190,12 @@ class PoolConfig(Section):
     bricks: Choice = "all"
     held_out: Names = Field((), description="names set apart whole, for evaluation only; chosen or not")
     map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
+    folder: Path | None = Field(
+        None, description="of the LMDB, on a local disk of the head node; null: in the run's folder"
+    )
+    replica_folder: Path | None = Field(
+        None, description="of each other node's replica, on a local disk; null: the temporary folder"
+    )
 
 
 class EvaluationConfig(Section):
@@ -190,6 +209,36 @@ class EvaluationConfig(Section):
 
 class RewardConfig(Section):
     format_bonus: Annotated[float, Field(ge=0.0, le=0.5)] = Field(0.0, description="shaping, logged apart")
+
+
+class AlarmsConfig(Section):
+    infrastructure_rate: Share = Field(0.05, description="share of responses that got no verdict")
+    stall_minutes: Seconds = Field(10.0, description="without a learner update")
+    logprob_diff: Annotated[float, Field(gt=0)] = Field(
+        0.2, description="mean difference of log-probabilities between trainer and sampler"
+    )
+    replica_lag_seconds: Seconds = 2.0
+    zero_admissions_minutes: Seconds = 30.0
+    report_seconds: Seconds = Field(30.0, description="an actor that is silent for longer")
+
+
+class MetricsConfig(Section):
+    prometheus: bool = Field(True, description="through Ray's metrics agent of the node")
+    tensorboard: bool = True
+    wandb: Literal["off", "offline", "online"] = "offline"
+    wandb_project: str = "envolve"
+
+
+class SupervisionConfig(Section):
+    heartbeat_seconds: Seconds = Field(10.0, description="an answer later than this counts as missed")
+    missed_heartbeats: Count = Field(6, description="in a row, after which an actor's process is killed")
+    longest_pause_seconds: Seconds = Field(60.0, description="before an actor that keeps dying is made again")
+    node_failures: Count = Field(
+        8, description="deaths of actors on a node in ten minutes that quarantine it"
+    )
+    quarantine_minutes: Seconds = 30.0
+    drain_seconds: Seconds = Field(300.0, description="for an actor to finish what is under way")
+    orphaned_seconds: Seconds = Field(60.0, description="a finished run without a driver ends itself after")
 
 
 class Config(Section):
@@ -210,11 +259,34 @@ class Config(Section):
     pool: PoolConfig = PoolConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     reward: RewardConfig = RewardConfig()
+    supervision: SupervisionConfig = SupervisionConfig()
+    alarms: AlarmsConfig = AlarmsConfig()
+    metrics: MetricsConfig = MetricsConfig()
 
     @property
     def run_folder(self) -> Path:
-        """The absolute folder of this run."""
+        """The absolute folder of this run; solvers and learners of all nodes must see it."""
         return self.run.folder.expanduser().resolve() / self.run.name
+
+    @property
+    def policy_folder(self) -> Path:
+        """Where the weights and checkpoints of the actor's policy lie."""
+        return self.run_folder / "policies" / self.policy.name if self.policy.attached else self.run_folder
+
+    @property
+    def pool_folder(self) -> Path:
+        """Where the pool's LMDB lies, on the head node."""
+        folder = self.pool.folder
+        return folder.expanduser().resolve() / self.run.name if folder else self.run_folder / "pool"
+
+    def replica_folder(self, node: str) -> Path:
+        """Where a node's replica of the pool lies; several Ray nodes may share a machine."""
+        folder = self.pool.replica_folder or Path(tempfile.gettempdir()) / f"envolve-{os.getuid()}"
+        return folder.expanduser().resolve() / self.run.name / node[:12]
+
+    def own(self, name: str) -> str:
+        """The name, of an actor or of a piece of state, that belongs to this actor's policy."""
+        return f"{self.policy.name}.{name}" if self.policy.attached else name
 
     @property
     def namespace(self) -> str:

@@ -51,7 +51,9 @@ def cluster_of(config: Config) -> Iterator[None]:
         # Light local cluster: no dashboard, and enough declared CPUs for the learner's ranks on a small machine.
         cpus = max(os.cpu_count() or 1, config.learner.ranks + 1)
         # All actors of a run are made at once; with fewer at a time Ray warns of them as of a leak.
-        os.environ.setdefault("RAY_worker_maximum_startup_concurrency", str(len(roster.posts(config)) // 4 + 2))
+        os.environ.setdefault(
+            "RAY_worker_maximum_startup_concurrency", str(len(roster.posts(config)) // 4 + 2)
+        )
         settings |= {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
     ray.init(**settings)
     try:
@@ -63,7 +65,7 @@ def cluster_of(config: Config) -> Iterator[None]:
 def drive(config: Config, show: Callable[[Status], None]) -> Status:
     """Start or resume the run and see it to its end; returns the last status. Raises RunFailed, Interrupted."""
     with _signals() as stopping:
-        supervisor = roster.make(roster.supervisor(config), config)
+        supervisor = roster.make(roster.supervisor(), config)
         try:
             return _watch(config, supervisor, show, stopping)
         finally:
@@ -93,7 +95,7 @@ def _drain(supervisor: Any, status: Status) -> None:
     if not status.get("phase"):
         raise Interrupted("stopped before the run had begun")
     try:
-        done = ray.get(supervisor.drain.remote(), timeout=DRAIN_SECONDS)
+        done = ray.get(supervisor.stop_run.remote(), timeout=DRAIN_SECONDS)
     except (RayError, GetTimeoutError) as error:
         raise Interrupted(f"stopped without saving, the last checkpoint stands ({error})") from error
     raise Interrupted(f"drained; step {done['checkpoint']} is saved")
@@ -126,7 +128,7 @@ def _refuse_hopeless(status: Status) -> None:
 
 def _let_go(config: Config, supervisor: Any) -> None:
     try:
-        ray.get(supervisor.shut_down.remote(), timeout=SHUT_DOWN_SECONDS)
+        ray.get(supervisor.stop_run.remote(), timeout=SHUT_DOWN_SECONDS)
     except (RayError, GetTimeoutError) as error:
         logger.warning("not every actor could be told to stop (%s); they are killed", error)
     roster.end(config)

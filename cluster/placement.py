@@ -7,6 +7,7 @@ of its nodes. Reserving what is chosen here is the roster's work.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -147,6 +148,21 @@ def choose(load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[s
     return min(allowed, key=lambda id: (load.get(id, 0), id), default=None)
 
 
+def tightest(
+    gpus: float, nodes: Collection[Node], held: Mapping[str, float], avoid: Collection[str] = ()
+) -> str | None:
+    """The alive, not avoided node that `gpus` more GPUs fill the most; None where none has so many free.
+
+    `held` are the GPUs reserved by node. Left to itself Ray spreads small groups, and then has no whole node left for a
+    large one.
+    """
+    free = {
+        node.id: node.gpus - held.get(node.id, 0.0) for node in nodes if node.alive and node.id not in avoid
+    }
+    fitting = {id: left for id, left in free.items() if left >= gpus - 1 / FRACTIONS}
+    return min(fitting, key=lambda id: (fitting[id], id), default=None)
+
+
 def rebalance(load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[str] = ()) -> str | None:
     """The node that one actor should leave, for `choose` with the same `load` to place it better; None: balanced.
 
@@ -237,16 +253,13 @@ def _scattered(demand: Demand, nodes: list[Node]) -> str:
         f"{_counted(gang.count, 'group')} of {_counted(gang.ranks, gang.noun)}" if gang.ranks else gang.named
         for gang in demand.gangs
     )
+    kinds = Counter((node.gpus, node.cpus) for node in nodes)
     rooms = ", ".join(
-        f"{_counted(node.gpus, 'GPU')} and {_counted(node.cpus, 'CPU')}"
-        if node.gpus
-        else _counted(node.cpus, "CPU")
-        for node in nodes
+        f"{_counted(count, 'node')} of {_counted(gpus, 'GPU') + ' and ' if gpus else ''}{_counted(cpus, 'CPU')}"
+        for (gpus, cpus), count in kinds.items()
     )
     keys = _either(*(gang.lower_gpus if gang.gpus else gang.lower_cpus for gang in demand.gangs))
-    return (
-        f"no packing of {groups} on nodes of {rooms} keeps each group on one node: lower {keys}, or add nodes"
-    )
+    return f"no packing of {groups} on {rooms} keeps each group on one node: lower {keys}, or add nodes"
 
 
 def _either(*keys: str) -> str:

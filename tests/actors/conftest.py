@@ -6,6 +6,7 @@ import os
 import signal
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ def make(config: Config) -> Iterator[Raise]:
     made: list[Any] = []
 
     def one(post: Post) -> Any:
-        made.append(roster.make(post, config))
+        # No supervisor watches here, so Ray itself makes again what a test kills.
+        made.append(roster.make(replace(post, restarts=-1), config))
         return made[-1]
 
     yield one

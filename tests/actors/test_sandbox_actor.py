@@ -12,7 +12,7 @@ import pytest
 
 from actors.peers import Peers, PeerUnavailable
 from actors.roster import Post
-from actors.sandbox import PLACES_TRIED, SandboxGroup
+from actors.sandboxes import PLACES_TRIED, SandboxGroup
 from envpool.sandbox import Call, InfrastructureFault, SandboxUnavailable, Value
 from tests.actors.conftest import ROOT, Raise, kill
 
@@ -47,9 +47,9 @@ class ScriptedPlaces:
 )
 async def test_a_job_that_the_infrastructure_spoils_is_done_at_another_place(fault: Exception) -> None:
     whole = ScriptedPlaces({})
-    await SandboxGroup(whole, 4).run(SOURCE, [])  # type: ignore[arg-type]
+    await SandboxGroup(whole, lambda: 4).run(SOURCE, [])  # type: ignore[arg-type]
     places = ScriptedPlaces({whole.asked[0]: fault})
-    assert await SandboxGroup(places, 4).run(SOURCE, []) != [Value(whole.asked[0])]  # type: ignore[arg-type]
+    assert await SandboxGroup(places, lambda: 4).run(SOURCE, []) != [Value(whole.asked[0])]  # type: ignore[arg-type]
     assert places.asked[0] == whole.asked[0], "a program keeps to its place while it can"
     assert len(places.asked) == 2
 
@@ -57,14 +57,14 @@ async def test_a_job_that_the_infrastructure_spoils_is_done_at_another_place(fau
 async def test_a_job_that_fails_everywhere_is_no_verdict() -> None:
     places = ScriptedPlaces({f"sandbox-{k}": InfrastructureFault(f"fault {k}") for k in range(4)})
     with pytest.raises(InfrastructureFault, match="fault"):
-        await SandboxGroup(places, 4).run(SOURCE, [])  # type: ignore[arg-type]
+        await SandboxGroup(places, lambda: 4).run(SOURCE, [])  # type: ignore[arg-type]
     assert len(set(places.asked)) == PLACES_TRIED
 
 
 async def test_a_fault_that_is_not_the_infrastructures_is_not_tried_again() -> None:
     places = ScriptedPlaces({f"sandbox-{k}": KeyError("ours") for k in range(4)})
     with pytest.raises(KeyError):
-        await SandboxGroup(places, 4).run(SOURCE, [])  # type: ignore[arg-type]
+        await SandboxGroup(places, lambda: 4).run(SOURCE, [])  # type: ignore[arg-type]
     assert len(places.asked) == 1
 
 
@@ -73,7 +73,7 @@ async def test_jobs_outlive_the_kill_of_their_sandbox_and_no_process_of_it_stays
 ) -> None:
     make(POOL)
     make(SANDBOX)
-    group = SandboxGroup(peers, 1)
+    group = SandboxGroup(peers, lambda: 1)
     calls = [Call("solve", ("tree",))] * 200
     assert await group.run(SOURCE, calls[:1]) == [Value("TREE")]
     health = await peers["sandbox-0"].health()
@@ -89,7 +89,7 @@ async def test_jobs_outlive_the_kill_of_their_sandbox_and_no_process_of_it_stays
 async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> None:
     make(POOL)
     make(SANDBOX)
-    await SandboxGroup(peers, 1).run(SOURCE, [Call("solve", ("tree",))])
+    await SandboxGroup(peers, lambda: 1).run(SOURCE, [Call("solve", ("tree",))])
     health = await peers["sandbox-0"].health()
     zygotes = psutil.Process(health["pid"]).children(recursive=True)
     await peers["sandbox-0"].stop()

@@ -1,0 +1,223 @@
+"""Bringing about the wanted state: makes actors that are missing, asks those that live, retires those too many.
+
+Invariant: what there is, is asked from Ray at every turn and never remembered, so a new supervisor goes on where
+its predecessor was killed. An actor is only retired after it has drained; only one that answers no heartbeat is
+killed. What is wanted is `cluster.wanted`'s, when and where an actor is made `cluster.supervision`'s and
+`cluster.placement`'s.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError
+
+from actors import roster
+from actors.roster import Place, Post
+from cluster import placement
+from cluster.config import Config
+from cluster.placement import Node
+from cluster.supervision import Restarts
+from cluster.wanted import Wanted
+
+MOVE_SECONDS = 5.0
+"""Between two sandboxes that are moved to a node with fewer."""
+STOP_SECONDS = 30.0
+MOVABLE = "sandbox"
+Note = Callable[[str, str], None]
+
+
+class Keeper:
+    """One turn after another; `note(what, trace)` is told of what goes wrong."""
+
+    def __init__(self, config: Config, note: Note) -> None:
+        self.config = config
+        self._settings = config.supervision
+        self._note = note
+        self._restarts = Restarts(config.supervision)
+        self._where: dict[str, str] = {}
+        """node of each actor that was made or has answered"""
+        self._missed: Counter[str] = Counter()
+        self._answered: set[str] = set()
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._starting: dict[str, asyncio.Task[None]] = {}
+        self._failed_starts: dict[str, tuple[int, str]] = {}
+        self._nodes: list[Node] = []
+        self._moved = 0.0
+
+    async def turn(self, wanted: Wanted) -> None:
+        """Compare what there is with what is wanted, and begin whatever is needed. Waits for none of it."""
+        self._nodes = placement.nodes_from(await asyncio.to_thread(ray.nodes))
+        posts = {post.name: post for post in [*roster.posts(self.config, wanted), *self._followers()]}
+        there = set(await asyncio.to_thread(roster.present, self.config)) - {roster.SUPERVISOR}
+        for name in posts.keys() - there:
+            self._missing(posts[name])
+        for name in there & posts.keys():
+            self._begin(name, self._ask(name))
+        for name in there - posts.keys():
+            self._begin(name, self._retire(name))
+        for name in self._where.keys() - there - posts.keys():
+            self._forget(name)
+        self._balance(there & posts.keys())
+
+    async def make(self, post: Post) -> None:
+        """Make or adopt one actor now, on the node that has the fewest."""
+        nodes = self._nodes or placement.nodes_from(await asyncio.to_thread(ray.nodes))
+        node = (
+            placement.choose(self._load(), nodes, self._avoided()) if post.place is Place.ANY else post.node
+        )
+        self._restarts.made(post.name, time.monotonic())
+        self._answered.discard(post.name)
+        self._missed.pop(post.name, None)
+        await asyncio.to_thread(roster.make, post, self.config, node, self._avoided())
+        if node:
+            self._where[post.name] = node
+
+    async def close(self) -> None:
+        """End whatever was begun; makes nothing any more."""
+        tasks = [*self._tasks.values(), *self._starting.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def overview(self) -> dict[str, Any]:
+        """Nodes with the actors on them, deaths, and who is leaving: plain data for the status."""
+        by_node: dict[str, list[str]] = {}
+        for name, node in sorted(self._where.items()):
+            by_node.setdefault(node, []).append(name)
+        quarantined = self._avoided()
+        return {
+            "nodes": [
+                {
+                    "id": node.id, "address": node.address, "alive": node.alive, "head": node.is_head,
+                    "quarantined": node.id in quarantined, "actors": by_node.get(node.id, []),
+                }
+                for node in self._nodes
+            ],
+            "restarts": dict(self._restarts.counts),
+            "busy": sorted(self._tasks),
+        }  # fmt: skip
+
+    def failing(self) -> dict[str, tuple[int, str]]:
+        """Actors whose start fails, how often in a row, and with what the first time."""
+        return {f"start of {name}": failed for name, failed in self._failed_starts.items()}
+
+    def _followers(self) -> list[Post]:
+        home = next((node.id for node in self._nodes if node.is_head), "")
+        return [roster.follower(node.id) for node in self._nodes if node.alive and node.id != home]
+
+    def _missing(self, post: Post) -> None:
+        now, name = time.monotonic(), post.name
+        if name in self._tasks:
+            return
+        if (node := self._where.pop(name, None)) is not None:
+            pause = self._restarts.died(name, node, now)
+            self._note(
+                f"{name} died", f"{name} on node {node[:12]} is gone; it is made again in {pause:.0f} s"
+            )
+        if self._restarts.may_make(name, now):
+            self._begin(name, self.make(post))
+
+    def _begin(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """One thing at a time for each actor."""
+        if name in self._tasks:
+            work.close()
+            return
+        task = self._tasks[name] = asyncio.create_task(self._noted(name, work))
+        task.add_done_callback(lambda _: self._tasks.pop(name, None))
+
+    async def _noted(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception:  # noqa: BLE001 - the next turn sees what is still to do; here it is only told
+            self._note(name, traceback.format_exc())
+
+    async def _ask(self, name: str) -> None:
+        """A heartbeat; who misses too many after the first is killed, who has not started is asked to."""
+        try:
+            actor = ray.get_actor(name, self.config.namespace)
+            beat = await asyncio.wait_for(actor.heartbeat.remote(), self._settings.heartbeat_seconds)
+        except (ValueError, RayActorError):
+            return  # it died just now, and the next turn sees that
+        except (TimeoutError, RayError):
+            self._count_missed(name)
+            return
+        self._where[name] = beat["node"]
+        self._answered.add(name)
+        self._missed.pop(name, None)
+        if beat["leaving"]:  # a predecessor began to move it, or it was wanted again meanwhile
+            await self._retire(name)
+        elif not beat["started"] and name not in self._starting:
+            task = self._starting[name] = asyncio.create_task(self._start(name, actor))
+            task.add_done_callback(lambda _: self._starting.pop(name, None))
+
+    async def _start(self, name: str, actor: Any) -> None:
+        try:
+            await actor.ready.remote()
+            self._failed_starts.pop(name, None)
+        except RayActorError:
+            return
+        except RayError as error:
+            count, first = self._failed_starts.get(name, (0, str(error)))
+            self._failed_starts[name] = (count + 1, first)
+            self._note(name, f"{name} is not ready: {error}")
+            await asyncio.sleep(1.0)
+
+    def _count_missed(self, name: str) -> None:
+        self._missed[name] += 1
+        if self._missed[name] < self._settings.missed_heartbeats:
+            return
+        seconds = self._settings.heartbeat_seconds * self._missed[name]
+        if name in self._answered:
+            self._note(f"{name} hangs", f"{name} answered no heartbeat for {seconds:.0f} s and is killed")
+            roster.kill(name, self.config)
+        else:
+            self._note(
+                f"{name} waits", f"{name} has not begun after {seconds:.0f} s: no node has room for it yet"
+            )
+
+    async def _retire(self, name: str) -> None:
+        """Drain, stop, kill. Idempotent: a new supervisor begins it again."""
+        try:
+            actor = ray.get_actor(name, self.config.namespace)
+            await asyncio.wait_for(actor.drain.remote(), self._settings.drain_seconds)
+            await asyncio.wait_for(actor.stop.remote(), STOP_SECONDS)
+        except (ValueError, RayError, TimeoutError) as error:
+            self._note(
+                f"{name} leaves", f"{name} is killed without having drained: {type(error).__name__}: {error}"
+            )
+        await asyncio.to_thread(roster.kill, name, self.config)
+        self._forget(name)
+
+    def _forget(self, name: str) -> None:
+        self._where.pop(name, None)
+        self._failed_starts.pop(name, None)
+        self._restarts.forget(name)
+
+    def _balance(self, names: set[str]) -> None:
+        """Take one sandbox from the node that has too many; it is made again on the one with the fewest."""
+        if time.monotonic() - self._moved < MOVE_SECONDS or len(self._nodes) < 2:
+            return
+        movable = [name for name in names if roster.kind_of(name) == MOVABLE and name in self._answered]
+        load = Counter(self._where[name] for name in movable)
+        node = placement.rebalance(load, self._nodes, self._avoided())
+        if node is None:
+            return
+        self._moved = time.monotonic()
+        name = next(name for name in movable if self._where[name] == node)
+        if name not in self._tasks:
+            self._begin(name, self._retire(name))
+
+    def _avoided(self) -> set[str]:
+        """Nodes in quarantine; the head cannot be, and the last node that lives is used all the same."""
+        head = {node.id for node in self._nodes if node.is_head}
+        return self._restarts.quarantined(time.monotonic()) - head
+
+    def _load(self) -> Counter[str]:
+        return Counter(self._where.values())

@@ -1,0 +1,131 @@
+"""The wanted state of a run: how many actors of each kind, which policies are attached, whether it is paused.
+
+Invariant: it is data; the supervisor alone changes it, by the functions here, and keeps it in the pool, so that it
+outlives every actor. A change that names an unknown kind or policy is refused with the nearest right one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, model_validator
+
+from cluster.config import Config, Count, PolicyConfig, Section
+
+KEY = "wanted"
+SCALABLE = ("sandbox", "solver", "composer", "generator")
+MOST = 4096
+
+
+class WantedError(ValueError):
+    """The wanted state cannot become what was asked for; the message names the way out."""
+
+
+class PolicySpec(Section):
+    """A policy that is attached to a run: a local model, or a model behind an endpoint."""
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    model: str = Field(min_length=1, description="packaged name, folder, hub name; or the endpoint's model")
+    endpoint: str = Field("", description="base URL of an OpenAI-compatible server")
+    key_env: str = Field("", description="environment variable that holds the endpoint's key")
+    trainable: bool = False
+    gpus: Annotated[float, Field(ge=0)] = Field(0.0, description="of each solver")
+    solvers: Count = 1
+    concurrency: Count = Field(16, description="requests to an endpoint at once")
+
+    @model_validator(mode="after")
+    def _kinds_agree(self) -> PolicySpec:
+        if self.endpoint and (self.trainable or self.gpus):
+            raise ValueError("a model behind an endpoint has no weights here: neither trainable nor gpus")
+        return self
+
+
+class Wanted(Section):
+    """What the supervisor brings about."""
+
+    counts: dict[str, int]
+    policies: tuple[PolicySpec, ...] = ()
+    paused: bool = False
+    configured: dict[str, int] = Field(description="the counts of the configuration it was last begun with")
+
+    def policy(self, name: str) -> PolicySpec:
+        """An attached policy. Raises WantedError."""
+        found = {spec.name: spec for spec in self.policies}
+        if name not in found:
+            raise WantedError(f"no policy {name!r} is attached{_nearest(name, found)}")
+        return found[name]
+
+
+def first(config: Config) -> Wanted:
+    """As the configuration says."""
+    counts = {kind: getattr(config, kind).count for kind in SCALABLE}
+    return Wanted(counts=counts, configured=counts)
+
+
+def kept(state: Mapping[str, Any] | None, config: Config) -> Wanted:
+    """As the pool keeps it, or as the configuration says."""
+    return Wanted.model_validate(state) if state else first(config)
+
+
+def begun(wanted: Wanted, config: Config) -> Wanted:
+    """A run is taken up: counts that the configuration changed since win, all else stays."""
+    now = first(config).counts
+    changed = {kind: count for kind, count in now.items() if wanted.configured.get(kind) != count}
+    return wanted.model_copy(update={"counts": wanted.counts | changed, "configured": now})
+
+
+def scaled(wanted: Wanted, counts: Mapping[str, int]) -> Wanted:
+    """Other counts; kinds that are not named stay. Raises WantedError."""
+    for kind, count in counts.items():
+        if kind not in wanted.counts:
+            raise WantedError(f"{kind!r} cannot be scaled{_nearest(kind, wanted.counts)}")
+        if not 1 <= count <= MOST:
+            raise WantedError(f"{kind}={count}: a count lies between 1 and {MOST}")
+    return wanted.model_copy(update={"counts": wanted.counts | dict(counts)})
+
+
+def attached(wanted: Wanted, spec: Mapping[str, Any], config: Config) -> Wanted:
+    """With another policy; the same one again changes nothing. Raises WantedError."""
+    try:
+        policy = PolicySpec.model_validate(spec)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, f['loc']))}: {f['msg']}" for f in error.errors())
+        raise WantedError(f"policy {spec.get('name')!r}: {faults}") from error
+    if policy in wanted.policies:
+        return wanted
+    if policy.name in {config.policy.name, *(known.name for known in wanted.policies)}:
+        raise WantedError(
+            f"there is a policy {policy.name!r} already; detach it first, or choose another name"
+        )
+    counts = wanted.counts | {f"{policy.name}.solver": policy.solvers}
+    return wanted.model_copy(update={"policies": (*wanted.policies, policy), "counts": counts})
+
+
+def detached(wanted: Wanted, name: str, config: Config) -> Wanted:
+    """Without a policy; its statistics stay in the pool. Raises WantedError."""
+    if name == config.policy.name:
+        raise WantedError(f"{name!r} is the run's own policy; `envolve stop` ends the run")
+    gone = wanted.policy(name)
+    counts = {kind: count for kind, count in wanted.counts.items() if not kind.startswith(f"{name}.")}
+    rest = tuple(spec for spec in wanted.policies if spec != gone)
+    return wanted.model_copy(update={"policies": rest, "counts": counts})
+
+
+def for_policy(config: Config, spec: PolicySpec) -> Config:
+    """The configuration that the actors of an attached policy get: its model, and all else as the run's own."""
+    policy = PolicyConfig(
+        **{**config.policy.model_dump(), "name": spec.name, "model": spec.model, "attached": True}
+    )
+    solver = config.solver.model_copy(update={"gpus": spec.gpus, "tensor_parallel": 1})
+    learner = config.learner
+    if spec.trainable:
+        learner = learner.model_copy(update={"gpus": spec.gpus, "ranks": learner.ranks if spec.gpus else 1})
+    return config.model_copy(update={"policy": policy, "solver": solver, "learner": learner})
+
+
+def _nearest(word: str, words: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(word, list(words), n=1, cutoff=0.4)
+    names = ", ".join(words) or "there is none"
+    return f"; did you mean {close[0]!r}?" if close else f" ({names})"
