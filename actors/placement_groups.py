@@ -34,7 +34,7 @@ def reserve(name: str, gpus: float, cpus: float, avoid: Collection[str] = ()) ->
     Call it only when nothing is to run in the old group: one that waits, lies on an avoided node or is of another size
     is given up and made anew. It is returned also where there is no room: what is put into it waits for that.
     """
-    bundle = {unit: float(value) for unit, value in (("GPU", gpus), ("CPU", cpus)) if value}
+    bundle = {unit: round(float(value), 4) for unit, value in (("GPU", gpus), ("CPU", cpus)) if value}
     for id, facts in _standing(name):
         if facts["name"] != name:
             continue

@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 
 from cluster.config import Config
 from cluster.packing import Group, Room, pack
-from cluster.placement import Demand, Gang, Node, choose, demand, missing, nodes_from, placed, rebalance
+from cluster.placement import (
+    Demand,
+    Gang,
+    Node,
+    choose,
+    demand,
+    missing,
+    nodes_from,
+    placed,
+    rebalance,
+    tightest,
+)
 from cluster.resolve import resolve
 from cluster.wanted import attached, first, scaled
 from training.grpo.settings import rank_groups
@@ -81,8 +92,8 @@ def test_groups_that_fit_one_by_one_and_in_sum_but_not_side_by_side_are_refused(
         solver={"count": 2, "gpus": 1, "tensor_parallel": 4}, learner={"ranks": 4, "gpus": 1, "threads": 1}
     )
     assert missing(groups, cluster(6, 6)) == [
-        "no packing of 2 solvers of 4 GPUs, 1 group of 4 learner ranks on nodes of 4 CPUs, 6 GPUs and 64 CPUs, "
-        "6 GPUs and 64 CPUs keeps each group on one node: "
+        "no packing of 2 solvers of 4 GPUs, 1 group of 4 learner ranks "
+        "on 1 node of 4 CPUs, 2 nodes of 6 GPUs and 64 CPUs keeps each group on one node: "
         "lower solver.tensor_parallel or learner.ranks_per_node, or add nodes"
     ]
 
@@ -229,6 +240,15 @@ def test_the_next_actor_goes_where_the_fewest_are() -> None:
 def test_an_avoided_node_is_better_than_none_and_a_dead_one_is_not() -> None:
     assert choose({"a": 9}, [node("a"), node("b", alive=False)], avoid={"a"}) == "a"
     assert choose({}, [node("a", alive=False)]) is None
+
+
+def test_a_small_group_fills_up_what_is_begun_and_leaves_whole_nodes_whole() -> None:
+    nodes = cluster(8, 8, 8)
+    assert tightest(1, nodes, {"n1": 3}) == "n1"
+    assert tightest(1, nodes, {}) == "n0"
+    assert tightest(1, nodes, {"n0": 8, "n1": 7.5, "n2": 7}) == "n2"
+    assert tightest(0.5, nodes, {"n0": 8, "n1": 7.5, "n2": 7}, avoid={"n1"}) == "n2"
+    assert tightest(2, nodes, {"n0": 8, "n1": 7, "n2": 7}) is None
 
 
 def test_an_avoided_node_is_emptied_before_anything_is_balanced() -> None:
