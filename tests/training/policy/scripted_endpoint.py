@@ -26,7 +26,8 @@ def choices(*texts: str, reason: str = "stop") -> Reply:
         for index, text in enumerate(texts)
     ]
     usage = {"prompt_tokens": 7, "completion_tokens": 3 * len(texts), "total_tokens": 7 + 3 * len(texts)}
-    return 200, {"id": "x", "object": "chat.completion", "created": 0, "model": "m", "choices": made, "usage": usage}  # fmt: skip
+    answer = {"id": "x", "object": "chat.completion", "created": 0, "model": "m"}
+    return 200, answer | {"choices": made, "usage": usage}
 
 
 def refusal(status: int, message: str, param: str = "") -> Reply:

@@ -53,7 +53,7 @@ def several(request: dict[str, Any], before: int) -> Reply:
 
 
 async def test_every_request_gets_its_samples_without_tokens_and_the_tokens_are_counted() -> None:
-    async with engine_of(several) as (engine, endpoint):
+    async with engine_of(several) as (engine, _):
         groups = await engine.generate([asked(n=3), asked()])
     assert [[sample.text for sample in group] for group in groups] == [
         ["answer 0", "answer 1", "answer 2"],
