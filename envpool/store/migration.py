@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from envpool.store.durable import synced
 from envpool.store.errors import NewerSchema, OlderSchema, StoreError
 
 SCHEMA = 2
@@ -67,7 +68,9 @@ def keep_copy(env: Any, path: Path, version: int) -> Path:
         shutil.rmtree(stale, ignore_errors=True)
     partial.mkdir()
     env.copy(str(partial), compact=True)
+    synced(partial / "data.mdb")
     os.rename(partial, kept)
+    synced(path)
     logger.warning(
         "pool %s: schema %d becomes %d; the old pool was copied to %s", path, version, SCHEMA, kept
     )

@@ -184,6 +184,15 @@ class PoolReads:
                     for key, value in cursor:
                         yield name, key, value
 
+    def copy_into(self, folder: Path) -> None:
+        """Writes the pool, compacted, as `data.mdb` into an empty folder: the moment of `snapshot()`, if inside one."""
+        with store_errors(self.path), self._reading() as txn:
+            self._env.copy(str(folder), compact=True, txn=txn)
+
+    def pages(self) -> tuple[int, int]:
+        """How many pages the file must have at least, and their size in bytes."""
+        return self._env.info()["last_pgno"] + 1, self._env.stat()["psize"]
+
     def counts(self) -> dict[Status, int]:
         """How many ids stand where."""
         rows = self._rows("counters", encoding.joined("status", ""))
