@@ -69,15 +69,19 @@ class Keeper:
     async def make(self, post: Post) -> None:
         """Make or adopt one actor now, on the node that has the fewest."""
         nodes = self._nodes or placement.nodes_from(await asyncio.to_thread(ray.nodes))
-        node = (
-            placement.choose(self._load(), nodes, self._avoided()) if post.place is Place.ANY else post.node
-        )
+        node = post.node
+        if post.place is Place.ANY:
+            node = placement.choose(self._load(post.kind), nodes, self._avoided()) or ""
         self._restarts.made(post.name, time.monotonic())
         self._answered.discard(post.name)
         self._missed.pop(post.name, None)
-        await asyncio.to_thread(roster.make, post, self.config, node, self._avoided())
         if node:
-            self._where[post.name] = node
+            self._where[post.name] = node  # at once: others are made meanwhile, and count it
+        try:
+            await asyncio.to_thread(roster.make, post, self.config, node, self._avoided())
+        except Exception:
+            self._where.pop(post.name, None)
+            raise
 
     async def close(self) -> None:
         """End whatever was begun; makes nothing any more."""
@@ -219,5 +223,8 @@ class Keeper:
         head = {node.id for node in self._nodes if node.is_head}
         return self._restarts.quarantined(time.monotonic()) - head
 
-    def _load(self) -> Counter[str]:
-        return Counter(self._where.values())
+    def _load(self, kind: str) -> Counter[str]:
+        """Actors by node; of what is moved, its own kind alone, or `choose` would undo what `rebalance` begins."""
+        return Counter(
+            node for name, node in self._where.items() if kind != MOVABLE or roster.kind_of(name) == kind
+        )

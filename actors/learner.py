@@ -76,6 +76,7 @@ class LearnerActor(Actor):
         return LearnerSettings(
             model_path=folder,
             ranks=learner.ranks,
+            ranks_per_node=learner.ranks_per_node,
             gpus=learner.gpus > 0,
             threads=learner.threads or max(1, (os.cpu_count() or 1) // learner.ranks),
             lr=learner.lr,
@@ -87,7 +88,7 @@ class LearnerActor(Actor):
             precision=learner.precision,
             export_dtype=engine_dtype(policy.dtype, self.config.solver.gpus > 0),
             keep_checkpoints=learner.keep_checkpoints,
-            name=f"{self.config.namespace}-",
+            name=f"{self.config.namespace}/{self.config.own('learner')}-",
             seed=self.config.run.seed,
         )
 
