@@ -30,7 +30,7 @@ from verl.utils import tensordict_utils as tu
 
 from training.grpo import checkpoints
 from training.grpo.batch import build_batch
-from training.grpo.settings import LearnerSettings
+from training.grpo.settings import LearnerSettings, rank_groups
 from training.grpo.verl_config import actor_config, rank_environment, worker_config
 from training.grpo.worker import LearnerWorker, grpo_loss
 from training.trajectory import Group
@@ -81,7 +81,10 @@ class Learner:
         if settings.name:
             _remove_orphans(settings.name)
         self._pool = RayResourcePool(
-            [settings.ranks], use_gpu=settings.gpus, max_colocate_count=1, name_prefix=settings.name or None
+            rank_groups(settings.ranks, settings.ranks_per_node),
+            use_gpu=settings.gpus,
+            max_colocate_count=1,
+            name_prefix=settings.name or None,
         )
         rank = RayClassWithInitArgs(
             cls=ray.remote(LearnerWorker), config=worker_config(settings), share_prefix=settings.share_prefix
@@ -158,7 +161,7 @@ class Learner:
         return self._call("describe")
 
     def close(self) -> None:
-        """Stop the ranks and give their placement group back. Safe to call twice and after a lost rank."""
+        """Stop the ranks and give their placement groups back. Safe to call twice and after a lost rank."""
         group, self._group = self._group, None
         pool, self._pool = self._pool, None
         for worker in group.workers if group is not None else ():
