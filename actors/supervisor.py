@@ -18,9 +18,11 @@ from actors.keeper import Keeper
 from cluster import wanted
 from cluster.config import Config
 from cluster.wanted import Wanted
+from envpool.store import NoPool
 
 TICK_SECONDS = 1.0
 FAREWELL_SECONDS = 2.0
+TELL_SECONDS = 10.0
 LAST = ("metrics", "pool")
 
 
@@ -32,6 +34,7 @@ class SupervisorActor(Actor):
         self._keeper = Keeper(self.config, self._note)
         self._changing = asyncio.Lock()
         self._stopping: asyncio.Task[dict[str, Any]] | None = None
+        self._saving: asyncio.Task[None] | None = None
         self._driver_at = time.monotonic()
 
     async def start(self) -> None:
@@ -97,16 +100,20 @@ class SupervisorActor(Actor):
         return dict(zip(learners, await asyncio.gather(*saving), strict=True))
 
     async def overview(self) -> dict[str, Any]:
-        """Nodes, deaths and the wanted state."""
+        """Nodes, deaths, the wanted state, and whether the run is being stopped."""
         await self.ready()
-        return self._keeper.overview() | {"wanted": self.wanted.model_dump(mode="json")}
+        stopping = self._stopping is not None and not _failed(self._stopping)
+        return self._keeper.overview() | {"wanted": self.wanted.model_dump(mode="json"), "stopping": stopping}
 
     async def stop_run(self, now: bool = False) -> dict[str, Any]:
         """Stop producing, finish the updates under way, save, and end every actor, this one last; `now` saves nothing.
 
-        It goes on when the caller dies. Returns where the run stands. Idempotent.
+        It goes on when the caller dies. Returns where the run stands. Idempotent; `now` cuts a stop short that still
+        saves, and one that failed is tried again.
         """
-        if self._stopping is None:
+        if now and self._saving is not None:
+            self._saving.cancel()
+        if self._stopping is None or _failed(self._stopping):
             self._stopping = asyncio.create_task(self._stop_run(now))
         return await asyncio.shield(self._stopping)
 
@@ -140,13 +147,14 @@ class SupervisorActor(Actor):
         await asyncio.sleep(TICK_SECONDS)
 
     async def _stop_run(self, now: bool) -> dict[str, Any]:
-        phase = self.phase
-        if phase != "done" and not now:
-            await self.peers.pool.put_state("draining", True)
-        if phase == "training" and not now:  # before it there is nothing to save, and after it all is saved
-            await self.checkpoint()
-        saved = (self.pool_reader.state("checkpoint") or {"step": 0})["step"]
-        await self.peers.metrics.event("stopped", {"step": saved})
+        phase, _ = self._standing()
+        if not now:
+            self._saving = asyncio.create_task(self._save(phase))
+            await asyncio.wait([self._saving])
+            if not self._saving.cancelled():
+                self._saving.result()
+        _, saved = self._standing()
+        await self._tell_stopped(saved)
         await self.stop()  # before the actors end, or the keeper would make them again
         there = [name for name in await asyncio.to_thread(roster.present, self.config) if name != self.name]
         await asyncio.gather(*(self._end(name) for name in there if name not in LAST))
@@ -154,6 +162,25 @@ class SupervisorActor(Actor):
             await self._end(name)
         self._farewell = asyncio.create_task(self._end_itself())
         return {"checkpoint": saved, "phase": phase}
+
+    def _standing(self) -> tuple[str, int]:
+        """The phase, empty where there is no pool yet, and the step that is saved."""
+        try:
+            return self.phase, int((self.pool_reader.state("checkpoint") or {"step": 0})["step"])
+        except NoPool:
+            return "", 0
+
+    async def _save(self, phase: str) -> None:
+        if phase not in ("", "done"):
+            await self.peers.pool.put_state("draining", True)
+        if phase == "training":  # before it there is nothing to save, and after it all is saved
+            await self.checkpoint()
+
+    async def _tell_stopped(self, saved: int) -> None:
+        try:
+            await asyncio.wait_for(self.peers.metrics.event("stopped", {"step": saved}), TELL_SECONDS)
+        except Exception as error:  # noqa: BLE001 - a run whose metrics are away can be stopped all the same
+            self._note("stopped", f"{type(error).__name__}: {error}")
 
     async def _end(self, name: str) -> None:
         try:
@@ -217,6 +244,10 @@ class SupervisorActor(Actor):
         self.waiting_for = ""
         await self.peers.pool.put_state("phase", phase)
         await self.peers.metrics.event("phase", {"phase": phase})
+
+
+def _failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 def _solver_of(policy: Mapping[str, Any]) -> str:
