@@ -2,22 +2,26 @@
 
 Invariant: it holds the only write handle, and a call is answered after its transaction is durable. Calls that
 arrive together share one transaction (`envpool.store.group_commit`). All of them are idempotent but `record`,
-whose doubles only add answers that were counted twice to a rate. It judges nothing.
+whose doubles only add answers that were counted twice to a rate. Followers of other nodes ask it for changes, and for
+a snapshot where changes do not reach. It judges nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
 from actors.base import Actor, node_id
+from actors.replication import ChangeBell, SnapshotShelf
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
 
 GIB = 1024**3
 LOCK_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
+LONG_POLL_SECONDS = 1.0
 
 
 class PoolActor(Actor):
@@ -28,6 +32,8 @@ class PoolActor(Actor):
         self._writer.put_state("policy", self.config.policy.name)
         self._commits = GroupCommit(self._writer)
         self._changes = 0
+        self._snapshots = SnapshotShelf(self._writer, self.config.pool_folder / "snapshots")
+        self._followers = ChangeBell(self._writer.log, asyncio.get_running_loop())
 
     async def admit(self, member: dict[str, Any], reason: str, step: int) -> bool:
         """False when the member was there already."""
@@ -68,12 +74,59 @@ class PoolActor(Actor):
         """Keep a piece of the run's own state."""
         await self._commit(lambda pool: pool.put_state(key, value))
 
+    async def put_group(self, key: str, value: bytes) -> None:
+        """Keep a group of answers, as the buffer packed it."""
+        await self._commit(lambda pool: pool.put_group(key, value))
+
+    async def drop_groups(self, keys: list[str]) -> None:
+        """Let groups go; those that are gone already are no error."""
+        await self._commit(lambda pool: pool.drop_groups(keys))
+
+    async def groups(self, prefix: str) -> list[str]:
+        """The keys of the groups that begin so, in order."""
+        await self.ready()
+        return self._writer.group_keys(prefix)
+
+    async def group(self, key: str) -> bytes | None:
+        """One group."""
+        await self.ready()
+        return self._writer.group(key)
+
+    async def changes(self, after: int, mark: bytes) -> bytes | None:
+        """`Changes`, packed, that follow a replica's position; empty where none came in a second.
+
+        None: only a snapshot helps.
+        """
+        await self.ready()
+        deadline = time.monotonic() + LONG_POLL_SECONDS
+        while True:
+            rung = self._followers.listen()
+            found = self._writer.changes(after, mark)
+            left = deadline - time.monotonic()
+            if found is None or found.transactions or left <= 0:
+                return None if found is None else found.pack()
+            await asyncio.wait([rung], timeout=left)
+
+    async def snapshot_begin(self) -> dict[str, Any]:
+        """A snapshot for a follower: its id, number of chunks and bytes. Followers that ask together share one."""
+        await self.ready()
+        snapshot = await self._snapshots.begin()
+        return {"id": snapshot.path.name, "chunks": snapshot.chunks, "bytes": snapshot.size}
+
+    async def snapshot_chunk(self, id: str, index: int) -> bytes | None:
+        """One chunk; None where newer snapshots took its place: begin again."""
+        await self.ready()
+        return await self._snapshots.chunk(id, index)
+
     def gauges(self) -> dict[str, float]:
-        return {"changes": self._changes}
+        if not hasattr(self, "_writer"):
+            return {}
+        return {"changes": self._changes, "position": self._writer.log.sequence}
 
     async def stop(self) -> None:
         await super().stop()
         await asyncio.to_thread(self._commits.close)
+        self._snapshots.clear()
         self._writer.close()
 
     async def _opened(self) -> PoolWriter:

@@ -99,6 +99,11 @@ class ChangeLog:
         with self._grown:
             return self._kept[-1].position if self._kept else self._start
 
+    @property
+    def sequence(self) -> int:
+        """The last journal entry."""
+        return self._sequence
+
     def append(self, transaction: Transaction) -> None:
         """Takes the next transaction and wakes who waits for it."""
         with self._grown:
