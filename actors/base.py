@@ -24,6 +24,7 @@ import ray
 from actors import audit, roster
 from actors.peers import Peers
 from actors.sandboxes import SandboxGroup
+from actors.solvers import AWAY_SECONDS, SolverGroup
 from cluster import wanted
 from cluster.config import Config
 from cluster.wanted import Wanted
@@ -130,6 +131,12 @@ class Actor:
     def sandboxes(self) -> SandboxGroup:
         """The run's sandboxes, however many there are at the moment."""
         return SandboxGroup(self.peers, lambda: self.wanted.counts["sandbox"])
+
+    @cached_property
+    def solvers(self) -> SolverGroup:
+        """The solvers of this actor's policy, however many there are at the moment."""
+        impatient = Peers(self.config.namespace, AWAY_SECONDS, wanted=self._is_wanted)
+        return SolverGroup(impatient, lambda: roster.solvers(self.config, self.wanted))
 
     @property
     def phase(self) -> str:

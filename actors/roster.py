@@ -71,6 +71,17 @@ def kind_of(name: str) -> str:
     return FOLLOWER.rstrip("-") if name.startswith(FOLLOWER) else _NUMBERED.sub("", name)
 
 
+def number_of(name: str) -> int:
+    """1 for `generator-1`; 0 for an actor of which there is one."""
+    found = _NUMBERED.search(name)
+    return int(found.group()[1:]) if found else 0
+
+
+def solvers(config: Config, wanted: Wanted) -> list[str]:
+    """The solvers of the policy that this configuration is for; none where it is not attached any more."""
+    return [f"{config.own('solver')}-{index}" for index in range(wanted.counts.get(config.own("solver"), 0))]
+
+
 def posts(config: Config, wanted: Wanted | None = None) -> list[Post]:
     """All actors of the run but supervisor and followers, in the order they are made."""
     wanted = wanted or first(config)
