@@ -26,6 +26,10 @@ from cluster.wanted import PolicySpec, Wanted, first, for_policy
 CALLS_AT_ONCE = 1000
 FOLLOWER = "follower-"
 SUPERVISOR = "supervisor"
+KINDS = frozenset(
+    "pool metrics supervisor follower buffer curator learner solver calibrator"
+    " sandbox novelty validator evaluator composer generator".split()
+)
 HEAD = {"node:__internal_head__": 0.001}
 _NUMBERED = re.compile(r"-[0-9]+$")
 
@@ -142,9 +146,8 @@ def make(post: Post, config: Config, node: str | None = None, avoid: Collection[
 
 
 def present(config: Config) -> list[str]:
-    """The names of the run's actors that exist now, the supervisor's among them."""
-    found = list_named_actors(all_namespaces=True)
-    return [str(actor["name"]) for actor in found if actor["namespace"] == config.namespace]
+    """The names of the run's actors that exist now, the supervisor's among them; a learner's ranks are its own."""
+    return [name for name in _named(config) if kind_of(name).rpartition(".")[2] in KINDS]
 
 
 def kill(name: str, config: Config) -> None:
@@ -157,9 +160,15 @@ def kill(name: str, config: Config) -> None:
 
 def end(config: Config) -> None:
     """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent."""
-    for name in sorted(present(config), key=lambda name: name != SUPERVISOR):
+    for name in sorted(_named(config), key=lambda name: name != SUPERVISOR):
         kill(name, config)
     placement_groups.release_all(f"{config.namespace}/")
+
+
+def _named(config: Config) -> list[str]:
+    """All names in the run's namespace."""
+    found = list_named_actors(all_namespaces=True)
+    return [str(actor["name"]) for actor in found if actor["namespace"] == config.namespace]
 
 
 def _of_policy(config: Config, spec: PolicySpec, wanted: Wanted) -> list[Post]:
