@@ -18,6 +18,8 @@ from cluster.metrics import scalars
 from cluster.metrics.sink import Record
 
 FILE_OF_ID = "run-id"
+FLUSH_SECONDS = 2.0
+"""What a kill costs at most; updates are further apart."""
 
 
 class WandbSink:
@@ -45,6 +47,7 @@ class WandbSink:
             settings=wandb.Settings(
                 console="off", silent=True, disable_git=True, disable_code=True, x_disable_stats=True,
                 x_save_requirements=False, x_disable_machine_info=offline,
+                x_transaction_log_flush_interval=FLUSH_SECONDS,
             ),
         )  # fmt: skip
 
