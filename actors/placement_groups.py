@@ -44,7 +44,7 @@ def reserve(name: str, gpus: float, cpus: float, avoid: Collection[str] = ()) ->
         log.warning("giving up the placement group %s (%s)", name, facts["state"])
         remove_placement_group(PlacementGroup(_id(id)))
     away = [{"ray.io/node-id": f"!in({','.join(sorted(avoid))})"}] if avoid else None
-    target = tightest(gpus, nodes_from(ray.nodes()), _held(), avoid)
+    target = tightest(gpus, nodes_from(ray.nodes()), reserved_gpus(), avoid)
     group = placement_group(
         [bundle],
         strategy="STRICT_PACK",
@@ -77,7 +77,7 @@ def _standing(prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield id, facts
 
 
-def _held() -> Counter[str]:
+def reserved_gpus() -> Counter[str]:
     """GPUs reserved by node, whoever's groups hold them."""
     held: Counter[str] = Counter()
     for _, facts in _standing(""):

@@ -80,12 +80,7 @@ class Learner:
         serve(settings.gpus)
         if settings.name:
             _remove_orphans(settings.name)
-        self._pool = RayResourcePool(
-            rank_groups(settings.ranks, settings.ranks_per_node),
-            use_gpu=settings.gpus,
-            max_colocate_count=1,
-            name_prefix=settings.name or None,
-        )
+        self._pool = rank_pool(settings)
         rank = RayClassWithInitArgs(
             cls=ray.remote(LearnerWorker), config=worker_config(settings), share_prefix=settings.share_prefix
         )
@@ -201,6 +196,16 @@ class Learner:
         if failure is not None:
             raise LearnerError(str(failure)) from failure
         return ray.get(references)
+
+
+def rank_pool(settings: LearnerSettings) -> RayResourcePool:
+    """Where the ranks go: groups that each lie on one node, reserved when they are first asked for."""
+    return RayResourcePool(
+        rank_groups(settings.ranks, settings.ranks_per_node),
+        use_gpu=settings.gpus,
+        max_colocate_count=1,
+        name_prefix=settings.name or None,
+    )
 
 
 def _remove_orphans(name: str) -> None:
