@@ -26,7 +26,13 @@ def cluster() -> Iterator[None]:
     root = str(Path(__file__).parents[3])
     environment = {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
     ray.shutdown()  # the actors' tests keep theirs for the whole session, and a process has one
-    ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": environment})
+    ray.init(
+        address="local",  # not a cluster that happens to be up on this machine
+        num_cpus=4,
+        include_dashboard=False,
+        log_to_driver=False,
+        runtime_env={"env_vars": environment},
+    )
     yield
     ray.shutdown()
 
