@@ -1,4 +1,4 @@
-"""`envolve pool`: list, show and add members."""
+"""`envolve pool`: list, show and add members; `pool_durability` has the commands that copy and mend pools."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from cluster.cli import pool_durability
 from cluster.cli.judge import judged
 from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
 from cluster.inspect.history import history
@@ -22,7 +23,8 @@ from cluster.inspect.visible import visible
 from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
-app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, while it runs or after, and add to it.")
+app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, add to it, and keep it whole.")
+pool_durability.register(app)
 WIDE = 120
 SHORT_ID = 10
 FOLDING = ("status", "name", "signature", "reason")

@@ -28,6 +28,7 @@ __all__ = [
     "open_for_reading",
     "open_for_writing",
     "store_errors",
+    "stored_schema",
 ]
 
 MAP_SIZE = 64 << 30
@@ -112,6 +113,18 @@ def open_as_replica(path: Path, map_size: int) -> tuple[Any, dict[str, Any]]:
         env.close()
         raise
     return env, dbs
+
+
+def stored_schema(path: Path) -> int | None:
+    """The schema that a pool has, read or not by this version; None where there is no pool. Raises NewerSchema."""
+    if not (path / "data.mdb").is_file():
+        return None
+    refuse_shared(path)
+    with (
+        store_errors(path),
+        lmdb.open(str(path), map_size=0, readonly=True, max_dbs=1, max_readers=MAX_READERS) as env,
+    ):
+        return _version(env, path)
 
 
 def open_for_reading(path: Path) -> tuple[Any, dict[str, Any]]:
