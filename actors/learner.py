@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from actors.base import Actor
+from training.grpo.errors import LearnerError, LearnerRankLost
 from training.grpo.settings import LearnerSettings
 from training.policy.source import resolve_model
 from training.precision import engine_dtype
@@ -116,8 +117,6 @@ class LearnerActor(Actor):
 
     async def _whole(self, work: Awaitable[None]) -> None:
         """Do it with all ranks: when it fails the group is built anew. Raises what is not the loss of a rank."""
-        from training.grpo.learner import LearnerError, LearnerRankLost
-
         try:
             await work
         except LearnerError as error:

@@ -36,11 +36,14 @@ ENGINE_LOST_EXIT = 17
 class SolverActor(Actor):
     """One engine of one policy."""
 
+    engine: type = VllmEngine
+    """What answers; in simulated runs something that answers at once."""
+
     async def start(self) -> None:
         policy, solver = self.config.policy, self.config.solver
         self._stopping = False
         self._chat = Chat(system=policy.system, examples=policy.examples)
-        self._engine = VllmEngine(
+        self._engine = self.engine(
             EngineSettings(
                 model=policy.model,
                 dtype=engine_dtype(policy.dtype, solver.gpus > 0),

@@ -30,6 +30,7 @@ from verl.utils import tensordict_utils as tu
 
 from training.grpo import checkpoints
 from training.grpo.batch import build_batch
+from training.grpo.errors import LearnerError, LearnerRankLost
 from training.grpo.settings import LearnerSettings, rank_groups
 from training.grpo.verl_config import actor_config, rank_environment, worker_config
 from training.grpo.worker import LearnerWorker, grpo_loss
@@ -53,14 +54,6 @@ RENAMED = {
 
 PEER_GRACE = 15.0
 """Seconds in which, after a rank raised, the death of another may turn out to be the cause."""
-
-
-class LearnerError(RuntimeError):
-    """A call failed on a rank, or came at a moment it cannot."""
-
-
-class LearnerRankLost(LearnerError):
-    """A rank died; `Learner.restart` builds the group anew."""
 
 
 class Learner:
