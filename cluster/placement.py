@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 from cluster.config import Config
@@ -32,6 +33,8 @@ class Node:
     cpus: float
     gpus: float
     labels: Mapping[str, str] = field(default_factory=dict)
+    free_cpus: float = inf
+    """What nobody has reserved, where that was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,10 @@ class Demand:
         return sum(gang.count * gang.cpus for gang in self.gangs)
 
 
-def nodes_from(ray_nodes: Iterable[Mapping[str, Any]]) -> list[Node]:
-    """The nodes of what `ray.nodes()` gives, by id."""
+def nodes_from(
+    ray_nodes: Iterable[Mapping[str, Any]], available: Mapping[str, Mapping[str, float]] | None = None
+) -> list[Node]:
+    """The nodes of what `ray.nodes()` gives, by id; `available` are the resources that are free, by node id."""
     nodes = [
         Node(
             id=str(node["NodeID"]),
@@ -88,6 +93,7 @@ def nodes_from(ray_nodes: Iterable[Mapping[str, Any]]) -> list[Node]:
             cpus=float(held.get("CPU", 0.0)),
             gpus=float(held.get("GPU", 0.0)),
             labels=dict(node.get("Labels") or {}),
+            free_cpus=inf if available is None else available.get(str(node["NodeID"]), {}).get("CPU", 0.0),
         )
         for node in ray_nodes
     ]
@@ -138,14 +144,17 @@ def placed(demand: Demand, nodes: Collection[Node]) -> list[tuple[Gang, str]] | 
     return [(gang, found[group.name]) for group, gang in zip(groups, gangs, strict=True)]
 
 
-def choose(load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[str] = ()) -> str | None:
-    """The node for one more actor: alive, not avoided, with the fewest actors in `load`; ties go by id.
+def choose(
+    load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[str] = (), cpus: float = 0.0
+) -> str | None:
+    """The node for one more actor: alive, not avoided, `cpus` free, with the fewest in `load`; ties go by id.
 
-    An avoided node is better than none; None only where no node is alive.
+    A node that is full or avoided is better than none; None only where no node is alive.
     """
-    alive = [node.id for node in nodes if node.alive]
-    allowed = [id for id in alive if id not in avoid] or alive
-    return min(allowed, key=lambda id: (load.get(id, 0), id), default=None)
+    alive = [node for node in nodes if node.alive]
+    allowed = [node for node in alive if node.id not in avoid] or alive
+    roomy = [node for node in allowed if node.free_cpus >= cpus] or allowed
+    return min((node.id for node in roomy), key=lambda id: (load.get(id, 0), id), default=None)
 
 
 def tightest(
@@ -163,19 +172,22 @@ def tightest(
     return min(fitting, key=lambda id: (fitting[id], id), default=None)
 
 
-def rebalance(load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[str] = ()) -> str | None:
+def rebalance(
+    load: Mapping[str, int], nodes: Collection[Node], avoid: Collection[str] = (), cpus: float = 0.0
+) -> str | None:
     """The node that one actor should leave, for `choose` with the same `load` to place it better; None: balanced.
 
-    An avoided node is emptied first; else the fullest node gives where another has at least two fewer. With a `load` of
-    other actors than `choose` is given, the two could move one actor to and fro.
+    An avoided node is emptied first; else the fullest node gives where another with `cpus` free has at least two fewer.
+    With a `load` of other actors than `choose` is given, the two could move one actor to and fro.
     """
-    alive = [node.id for node in nodes if node.alive]
-    allowed = [id for id in alive if id not in avoid]
-    if not allowed:
+    alive = [node for node in nodes if node.alive]
+    receiving = [node.id for node in alive if node.id not in avoid and node.free_cpus >= cpus]
+    if not receiving:
         return None
-    left = [id for id in alive if id in avoid and load.get(id, 0)]
+    left = [node.id for node in alive if node.id in avoid and load.get(node.id, 0)]
+    allowed = [node.id for node in alive if node.id not in avoid]
     fullest = min(left or allowed, key=lambda id: (-load.get(id, 0), id))
-    if left or load.get(fullest, 0) - min(load.get(id, 0) for id in allowed) >= 2:
+    if left or load.get(fullest, 0) - min(load.get(id, 0) for id in receiving) >= 2:
         return fullest
     return None
 

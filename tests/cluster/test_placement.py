@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -49,6 +50,7 @@ def test_nodes_are_read_from_what_ray_says_of_them() -> None:
             "Resources": {"CPU": 8.0, "GPU": 2.0, "memory": 1e9, "node:__internal_head__": 1.0},
         },
     ]  # fmt: skip
+    assert [free.free_cpus for free in nodes_from(said, {"a": {"CPU": 3.0}})] == [3.0, 0.0]
     assert nodes_from(said) == [
         Node("a", "10.0.0.1", True, True, 8.0, 2.0, {"zone": "x"}),
         Node("b", "10.0.0.2", False, False, 0.0, 0.0, {}),
@@ -258,21 +260,37 @@ def test_an_avoided_node_is_emptied_before_anything_is_balanced() -> None:
 
 
 LOADS = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 6))
+SOME = st.sets(st.sampled_from("abcd"))
+FREE = st.fixed_dictionaries({id: st.sampled_from([0.0, 1.0, 2.0, 99.0]) for id in "abcd"})
 
 
-@given(LOADS, st.sets(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd")))
-def test_moving_one_actor_at_a_time_ends_and_is_balanced(
-    load: dict[str, int], avoid: set[str], dead: set[str]
+@given(LOADS, SOME, SOME, FREE, st.sampled_from([0.0, 1.0]))
+def test_moving_one_actor_at_a_time_ends_and_is_as_balanced_as_there_is_room(
+    load: dict[str, int], avoid: set[str], dead: set[str], free: dict[str, float], cpus: float
 ) -> None:
-    nodes = [node(id, alive=id not in dead) for id in "abcd"]
-    left, most = Counter(load), sum(load.values())
+    left, most, free = Counter(load), sum(load.values()), dict(free)
+
+    def now() -> list[Node]:
+        return [replace(node(id, alive=id not in dead), free_cpus=free[id]) for id in "abcd"]
+
     for _ in range(most + 1):
-        if (source := rebalance(left, nodes, avoid)) is None:
+        if (source := rebalance(left, now(), avoid, cpus)) is None:
             break
         left[source] -= 1
-        target = choose(left, nodes, avoid)
-        assert target is not None and target != source
+        free[source] += cpus
+        target = choose(left, now(), avoid, cpus)
+        assert target is not None and target != source and free[target] >= cpus
         left[target] += 1
-    assert rebalance(left, nodes, avoid) is None
-    allowed = [left[id] for id in "abcd" if id not in dead | avoid]
-    assert sum(left.values()) == most and (not allowed or max(allowed) - min(allowed) <= 1)
+        free[target] -= cpus
+    assert rebalance(left, now(), avoid, cpus) is None
+    allowed = [id for id in "abcd" if id not in dead | avoid]
+    roomy = [left[id] for id in allowed if free[id] >= cpus]
+    assert sum(left.values()) == most
+    assert not roomy or max(left[id] for id in allowed) - min(roomy) <= 1
+
+
+def test_a_node_without_a_free_core_gets_an_actor_only_where_all_are_full() -> None:
+    full, roomy = replace(node("a"), free_cpus=0.5), replace(node("b"), free_cpus=1.0)
+    assert choose({"b": 7}, [full, roomy], cpus=1) == "b"
+    assert choose({"b": 7}, [full, roomy], cpus=2) == "a"
+    assert rebalance({"b": 7}, [full, roomy], cpus=1) is None
