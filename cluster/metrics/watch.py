@@ -33,7 +33,7 @@ class Watch:
         self._last: dict[str, Record] = {}
         self._updated: dict[str, float] = {}
         self._working_since: float | None = None
-        self._admitted = (0, 0.0)
+        self._admitted: tuple[int, float] | None = None
         self._refused: Counter[str] = Counter()
         self.sinks_off: dict[str, str] = {}
 
@@ -46,7 +46,8 @@ class Watch:
             self._waits[name] = (waiting, now)
         pid = report.get("pid")
         self._restarts.seen(name, pid, now)
-        self._restarts.told((report.get("overview") or {}).get("restarts") or {}, now)
+        if (overview := report.get("overview")) is not None:
+            self._restarts.told(overview.get("restarts", {}), now)
         self._count_faults(name, pid, report.get("gauges", {}).get("infrastructure_failures"), now)
 
     def answered(self, count: int, now: float) -> None:
@@ -91,7 +92,7 @@ class Watch:
             lags={node["id"][:12]: node["replica_lag"] for node in status.get("nodes", ())
                   if node.get("replica_lag") is not None and node.get("alive", True)},
             makers=self._running_makers(),
-            admitted=max(self._admitted[1], begun),
+            admitted=max(self._admitted[1], begun) if self._admitted else None,
             refused=Counter(_refusals(status.get("funnel", {}))) - self._refused,
             reported={name: at for name, at in self._reported.items() if name in wanted},
             restarts=self._restarts.recent(now),
@@ -106,7 +107,7 @@ class Watch:
 
     def _note_admissions(self, funnel: Mapping[str, int], now: float) -> None:
         count = int(funnel.get(ADMITTED, 0))
-        if count != self._admitted[0] or not self._admitted[1] or self._working_since == now:
+        if self._admitted is None or count != self._admitted[0] or self._working_since == now:
             self._admitted = (count, now)
             self._refused = Counter(_refusals(funnel))
 
@@ -131,7 +132,7 @@ class Restarts:
 
     def __init__(self) -> None:
         self._pids: dict[str, Any] = {}
-        self._sums: dict[str, int] = {}
+        self._sums: dict[str, int] | None = None
         self._changes: dict[str, deque[float]] = {}
         self._growths: dict[str, deque[float]] = {}
 
@@ -143,10 +144,12 @@ class Restarts:
 
     def told(self, sums: Mapping[str, int], now: float) -> None:
         """The supervisor's sums since it was made itself; the first one seen is the base."""
-        for name, total in sums.items():
-            grown = int(total) - self._sums.get(name, int(total) if not self._sums else 0)
-            self._growths.setdefault(name, deque(maxlen=100)).extend([now] * max(0, grown))
-        self._sums = {name: int(total) for name, total in sums.items()} or self._sums
+        if self._sums is not None:
+            for name, total in sums.items():
+                known = self._sums.get(name, 0)
+                grown = total - known if total >= known else total  # less: another supervisor counts
+                self._growths.setdefault(name, deque(maxlen=100)).extend([now] * grown)
+        self._sums = dict(sums)
 
     def recent(self, now: float) -> dict[str, int]:
         """By actor, within RESTART_SECONDS; whoever had none is left out."""

@@ -101,7 +101,7 @@ def test_offline_nothing_is_sent(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         proxy.settimeout(0.0)
         url = f"http://127.0.0.1:{proxy.getsockname()[1]}"
-        proxies = {name: url for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")}
+        proxies = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), url)
         given = {"NO_PROXY": "", "no_proxy": "", "WANDB_BASE_URL": url, "WANDB_API_KEY": "0" * 40}
         assert run(script(tmp_path, STEPS, "sink.close()"), proxies | given).returncode == 0
         with pytest.raises(BlockingIOError):
