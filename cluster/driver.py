@@ -1,32 +1,36 @@
-"""Driving a run from its start to its end, or to Ctrl-C: connect, make the supervisor, watch, drain, let go.
+"""Driving a run from its start to its end, or to Ctrl-C: make or join the supervisor, watch, have it stop.
 
-Invariant: whatever way it ends, the actors were told to release what they hold before they are killed, and the run
-can be resumed from what lies in its folder. The run itself lives in the actors; this only starts and watches it.
+Invariant: the run lives in its actors, and this only starts, watches and stops it. A driver that dies stops nothing,
+and the next one joins the run that goes. Whatever way a run is stopped, its supervisor is told within a moment and
+does it alone: it drains, saves and ends every actor, also when this process is killed right after.
 """
 
 from __future__ import annotations
 
 import logging
-import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
 from typing import Any
 
 import ray
-from ray.exceptions import GetTimeoutError, RayError
+from ray.exceptions import GetTimeoutError, RayActorError, RayError
 
 from actors import roster
 from cluster.config import Config
+from cluster.joining import Cluster
 
 POLL_SECONDS = 1.0
 CALL_SECONDS = 10.0
-DRAIN_SECONDS = 360.0
 SHUT_DOWN_SECONDS = 60.0
 FAILURES_IN_A_ROW = 3
 
 Status = dict[str, Any]
+Show = Callable[[Status], None]
+Say = Callable[[str], None]
 logger = logging.getLogger(__name__)
 
 
@@ -35,83 +39,125 @@ class RunFailed(RuntimeError):
 
 
 class Interrupted(RuntimeError):
-    """Ctrl-C or SIGTERM: the run was drained and saved, and can be resumed."""
+    """The run was stopped before its end, here or from elsewhere; the message says what is saved."""
 
 
-@contextmanager
-def cluster_of(config: Config) -> Iterator[None]:
-    """Join the Ray cluster that RAY_ADDRESS names (a submitted job has it), else start a local one for this run."""
-    address = os.environ.get("RAY_ADDRESS")
-    settings: dict[str, Any] = {
-        "namespace": config.namespace,
-        "log_to_driver": False,
-        "logging_level": logging.ERROR,
-    }
-    if not address:
-        # Light local cluster: no dashboard, and enough declared CPUs for the learner's ranks on a small machine.
-        cpus = max(os.cpu_count() or 1, config.learner.ranks + 1)
-        # All actors of a run are made at once; with fewer at a time Ray warns of them as of a leak.
-        os.environ.setdefault(
-            "RAY_worker_maximum_startup_concurrency", str(len(roster.posts(config)) // 4 + 2)
-        )
-        settings |= {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
-    ray.init(**settings)
-    try:
-        yield
-    finally:
-        ray.shutdown()
-
-
-def drive(config: Config, show: Callable[[Status], None]) -> Status:
-    """Start or resume the run and see it to its end; returns the last status. Raises RunFailed, Interrupted."""
-    with _signals() as stopping:
-        supervisor = roster.make(roster.supervisor(), config)
+def drive(config: Config, cluster: Cluster, show: Show, say: Say) -> Status:
+    """Start, resume or join the run and see it to its end; returns the last status. Raises RunFailed, Interrupted."""
+    supervisor = _taken_up(config, say)
+    with _stop_order(supervisor, cluster.local) as order:
         try:
-            return _watch(config, supervisor, show, stopping)
-        finally:
-            _let_go(config, supervisor)
+            status = _watch(config, supervisor, show, order)
+        except (RunFailed, KeyboardInterrupt):
+            _end(config, supervisor, now=True)
+            raise
+        except Exception:
+            if cluster.local:  # elsewhere the run goes on without its driver
+                _end(config, supervisor, now=True)
+            raise
+        _end(config, supervisor, now=False)
+        return status
 
 
-def _watch(
-    config: Config, supervisor: Any, show: Callable[[Status], None], stopping: Callable[[], bool]
-) -> Status:
-    begun = False
-    while True:
-        if begun:
-            _ask(supervisor.ready)  # one whose start failed tries again only when asked
-        else:
-            begun = _ask(supervisor.begin) is True
-        status = _status(config) | {"supervisor": _ask(supervisor.health) or {}}
-        show(status)
-        _refuse_hopeless(status)
-        if begun and status.get("phase") == "done":
-            return status
-        if stopping():
-            _drain(supervisor, status)
+def launch(config: Config, say: Say) -> None:
+    """Start, resume or join the run and leave it going once it has begun. Raises RunFailed."""
+    supervisor = _taken_up(config, say)
+    while not _begin(supervisor, config):
+        try:
+            _refuse_hopeless({"supervisor": _ask(supervisor.health) or {}})
+        except RunFailed:
+            _end(config, supervisor, now=True)
+            raise
         time.sleep(POLL_SECONDS)
 
 
-def _drain(supervisor: Any, status: Status) -> None:
-    if not status.get("phase"):
-        raise Interrupted("stopped before the run had begun")
+def _taken_up(config: Config, say: Say) -> Any:
+    """The run's supervisor: the one that is there, or a new one; a run that is being stopped is waited for."""
+    there = _living(config)
+    while there is not None and (_ask(there.overview) or {}).get("stopping"):
+        say(f"run {config.run.name!r} is being stopped; it starts again when that is done")
+        while there is not None:
+            time.sleep(POLL_SECONDS)
+            there = _living(config)
+    if there is not None:
+        say(
+            f"run {config.run.name!r} is going already and is joined; of this configuration only the counts hold"
+        )
+    return roster.make(roster.supervisor(), config)
+
+
+def _living(config: Config) -> Any:
     try:
-        done = ray.get(supervisor.stop_run.remote(), timeout=DRAIN_SECONDS)
+        return ray.get_actor(roster.SUPERVISOR, config.namespace)
+    except ValueError:
+        return None
+
+
+def _watch(config: Config, supervisor: Any, show: Show, order: _StopOrder) -> Status:
+    begun = False
+    status: Status = {}
+    while True:
+        if order.given:
+            _await_stop(order, config, show)
+        if _living(config) is None:
+            return _ended_elsewhere(status)
+        if begun:
+            _ask(supervisor.ready)  # one whose start failed tries again only when asked
+        else:
+            begun = _begin(supervisor, config)
+        now = _status(config, supervisor)
+        show(now)
+        _refuse_hopeless(now)
+        if begun and now.get("phase") == "done":
+            return now
+        status = now if now.get("phase") else status
+        order.wait(POLL_SECONDS)
+
+
+def _begin(supervisor: Any, config: Config) -> bool:
+    return _ask(supervisor.begin, config.model_dump(mode="json")) is True
+
+
+def _await_stop(order: _StopOrder, config: Config, show: Show) -> None:
+    """See the stop through that was ordered; always raises Interrupted."""
+    answer = order.answer()
+    deadline = time.monotonic() + config.supervision.drain_seconds + SHUT_DOWN_SECONDS
+    while not ray.wait([answer], timeout=POLL_SECONDS)[0] and time.monotonic() < deadline:
+        if (status := _status(config)).get("phase"):
+            show(status)
+    try:
+        done = ray.get(answer, timeout=CALL_SECONDS)
+    except RayActorError as error:
+        raise Interrupted("stopped; the supervisor ended before it could say what is saved") from error
     except (RayError, GetTimeoutError) as error:
+        _end(config, order.supervisor, now=True)
         raise Interrupted(f"stopped without saving, the last checkpoint stands ({error})") from error
+    if not done["phase"]:
+        raise Interrupted("stopped before the run had begun")
     raise Interrupted(f"drained; step {done['checkpoint']} is saved")
 
 
-def _status(config: Config) -> Status:
+def _ended_elsewhere(status: Status) -> Status:
+    """What is left to say when the supervisor is gone, and nobody here has told it to go."""
+    if status.get("phase") == "done":
+        return status
+    saved = (status.get("checkpoint") or {"step": 0})["step"]
+    raise Interrupted(f"stopped from elsewhere; at the last look step {saved} was saved")
+
+
+def _status(config: Config, supervisor: Any = None) -> Status:
+    """What the metrics actor says, with the supervisor's own report; empty while there is none."""
     try:
-        return _ask(ray.get_actor("metrics", config.namespace).status) or {}
+        status = _ask(ray.get_actor("metrics", config.namespace).status) or {}
     except ValueError:
-        return {}  # not made yet
+        status = {}  # not made yet
+    return status | {"supervisor": (_ask(supervisor.health) if supervisor else None) or {}}
 
 
-def _ask(method: Any) -> Any:
+def _ask(method: Any, *args: Any) -> Any:
     """The answer, or None while the actor is away: the supervisor and Ray bring it back."""
     try:
-        return ray.get(method.remote(), timeout=CALL_SECONDS)
+        return ray.get(method.remote(*args), timeout=CALL_SECONDS)
     except (RayError, GetTimeoutError) as error:
         logger.debug("no answer: %s", error)
         return None
@@ -126,29 +172,70 @@ def _refuse_hopeless(status: Status) -> None:
             raise RunFailed(f"pool source was compiled outside the sandbox, in {name}: {report['audit'][0]}")
 
 
-def _let_go(config: Config, supervisor: Any) -> None:
+def _end(config: Config, supervisor: Any, now: bool) -> None:
+    """Have every actor release what lives outside its process, and be gone."""
     try:
-        ray.get(supervisor.stop_run.remote(), timeout=SHUT_DOWN_SECONDS)
+        ray.get(supervisor.stop_run.remote(now), timeout=SHUT_DOWN_SECONDS)
+    except RayActorError:
+        pass  # it has ended already
     except (RayError, GetTimeoutError) as error:
         logger.warning("not every actor could be told to stop (%s); they are killed", error)
     roster.end(config)
 
 
+class _StopOrder:
+    """The order to stop, passed on to the supervisor by a thread: whoever waits in a call need not come back first."""
+
+    def __init__(self, supervisor: Any) -> None:
+        self.supervisor = supervisor
+        self.given = False
+        self._orders: SimpleQueue[bool] = SimpleQueue()  # the one queue that a signal handler may put into
+        self._told = threading.Event()
+        self._answer: Any = None
+        self._thread = threading.Thread(target=self._pass_on, name="stop order", daemon=True)
+        self._thread.start()
+
+    def give(self) -> None:
+        """Tell the supervisor to stop the run. Idempotent."""
+        self.given = True
+        self._orders.put(True)
+
+    def answer(self) -> Any:
+        """Ray's reference to what the supervisor says when it has stopped the run."""
+        self._told.wait()
+        return self._answer
+
+    def wait(self, seconds: float) -> None:
+        """Some time, or until the order is given."""
+        self._told.wait(seconds)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._orders.put(False)
+        self._thread.join()
+
+    def _pass_on(self) -> None:
+        if self._orders.get():
+            self._answer = self.supervisor.stop_run.remote()
+            self._told.set()
+
+
 @contextmanager
-def _signals() -> Iterator[Callable[[], bool]]:
-    """The first Ctrl-C or SIGTERM asks for a drain; the second one interrupts at once."""
-    asked = False
+def _stop_order(supervisor: Any, local: bool) -> Iterator[_StopOrder]:
+    """The first Ctrl-C or SIGTERM orders the stop; the second one interrupts at once."""
+    order = _StopOrder(supervisor)
+    hint = "" if local else "; `envolve run --detach` leaves a run going without its shell"
 
     def ask(number: int, frame: object) -> None:
-        nonlocal asked
-        if asked:
+        if order.given:
             raise KeyboardInterrupt
-        asked = True
-        logger.warning("stopping: finishing the update under way and saving (again to stop at once)")
+        order.give()
+        logger.warning("stopping: finishing the update under way and saving (again to stop at once%s)", hint)
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield lambda: asked
+        yield order
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        order.close()

@@ -13,6 +13,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from cluster.inspect.history import history
+from cluster.run_folder import pool_of
 from envpool.store import PoolReader
 from training.evaluation.paired import PairedGain, paired_gain
 
@@ -21,7 +22,7 @@ SETS = {"training_families": "training families", "held_out_families": "families
 
 def report(folder: Path) -> RenderableType:
     """Tables of gains and of the pool's growth."""
-    with PoolReader.open(folder / "pool") as reader:
+    with PoolReader.open(pool_of(folder)) as reader:
         return Group(*_gains(reader), _growth(reader))
 
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+import yaml
+
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
 from envpool.store import NoPool, PoolReader, StoreError
@@ -55,10 +57,20 @@ def finished(folder: Path) -> bool:
 def phase(folder: Path) -> str:
     """The phase that a run's pool says it is in; "starting" where there is none yet. Raises StoreError."""
     try:
-        with PoolReader.open(folder / "pool") as reader:
+        with PoolReader.open(pool_of(folder)) as reader:
             return str(reader.state("phase") or "starting")
     except NoPool:
         return "starting"
+
+
+def pool_of(folder: Path) -> Path:
+    """Where the pool of the run in this folder lies, as the configuration kept there says."""
+    try:
+        kept = yaml.safe_load((folder / CONFIG_FILE).read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        kept = {}
+    place = (kept.get("pool") or {}).get("folder")
+    return Path(place).expanduser() / folder.name if place else folder / "pool"
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cluster.cli import judge, pool, status
+from cluster.cli import control, judge, policies, pool, status
 from cluster.cli.run import run
 
 app = typer.Typer(
@@ -15,6 +15,14 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(status.status)
+app.command()(control.scale)
+app.command()(control.pause)
+app.command()(control.resume)
+app.command()(control.checkpoint)
+app.command()(control.stop)
+app.command()(policies.attach)
+app.command()(policies.detach)
+app.command()(policies.policies)
 app.command()(judge.judge)
 app.add_typer(pool.app, name="pool")
 

@@ -7,17 +7,29 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 
 from cluster.inspect.visible import visible
+from cluster.run_folder import pool_of
 from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
+if TYPE_CHECKING:
+    from cluster.control import Control
+
 Run = Annotated[str, typer.Option("--run", help="The run's name; the newest one without it.")]
 Folder = Annotated[Path, typer.Option("--folder", help="Where run folders lie.")]
+Address = Annotated[
+    str,
+    typer.Option(
+        "--address",
+        help="Where the run's cluster answers: HOST:6379 on one of its nodes, ray://HOST:10001 from elsewhere; "
+        "without it RAY_ADDRESS, or what the run's folder says.",
+    ),
+]
 RUNS = Path("runs")
 PIPE_WIDTH = 200
 
@@ -33,12 +45,28 @@ def console() -> Console:
     return Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
 
 
+@contextmanager
+def reached(run: str, folder: Path, address: str) -> Iterator[Control]:
+    """The run's supervisor; ends the command when it is not reached or refuses.
+
+    Without a name it is the newest run of the folder, or, where an address is given, the only run of that cluster.
+    """
+    # Only now: Ray takes seconds to import, which --help and wrong arguments need not pay.
+    from cluster.control import ControlRefused, RunNotReached, connected
+    from cluster.submission import SubmissionError
+
+    here = _runs(folder)
+    name = run or (here[-1].name if here and not address else "")
+    try:
+        with connected(name, folder, address) as control:
+            yield control
+    except (RunNotReached, ControlRefused, SubmissionError) as error:
+        fail(str(error))
+
+
 def run_folder(run: str, folder: Path) -> Path:
     """The folder of the named run, or of the newest one; ends the command when there is none."""
-    runs = sorted(
-        (path for path in folder.glob("*") if (path / "config.yaml").is_file()),
-        key=lambda path: (path / "config.yaml").stat().st_mtime,
-    )
+    runs = _runs(folder)
     if not run:
         if not runs:
             fail(f"no run in {folder.resolve()}; start one with `envolve run`, or say where with --folder")
@@ -49,11 +77,24 @@ def run_folder(run: str, folder: Path) -> Path:
     fail(f"no run {run!r} in {folder.resolve()}" + (f"; did you mean {close[0]!r}?" if close else ""))
 
 
+def _runs(folder: Path) -> list[Path]:
+    """The folders of runs, the newest last."""
+    return sorted(
+        (path for path in folder.glob("*") if (path / "config.yaml").is_file()),
+        key=lambda path: (path / "config.yaml").stat().st_mtime,
+    )
+
+
 def pool_folder(folder: Path) -> Path:
     """Where the run's pool lies; ends the command when there is none."""
-    if not (folder / "pool" / "data.mdb").is_file():
-        fail(f"{folder} has no pool yet; the run has only begun")
-    return folder / "pool"
+    path = pool_of(folder)
+    if not (path / "data.mdb").is_file():
+        fail(
+            f"{folder} has no pool yet; the run has only begun"
+            if path.parent == folder
+            else f"no pool in {path}"
+        )
+    return path
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from cluster.inspect.live import LiveView
 from cluster.report import report
 from cluster.resolve import PRESETS, ConfigError, dump, resolve
 from cluster.run_folder import RunFolderError, held, named, phase
+from cluster.submission import SubmissionError, settled
 from envpool.store import StoreError
 
 INTERRUPTED_EXIT = 130
@@ -28,8 +29,15 @@ def run(
         bool, typer.Option("--dry-run", help="Print the resolved configuration and stop.")
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the live view.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Leave the run going in its cluster once it has begun.")
+    ] = False,
 ) -> None:
-    """Evolve a pool and train on it. The same command with the same run.name resumes; Ctrl-C drains and saves."""
+    """Evolve a pool and train on it. The same command with the same run.name resumes, or joins a run that goes.
+
+    Ctrl-C drains and saves. The run is in the Ray cluster that RAY_ADDRESS names; without it in one of its own, which
+    ends with this command.
+    """
     if sys.platform != "linux":
         fail(f"Envolve runs on Linux only, not on {sys.platform}: its sandbox is made of Linux system calls")
     try:
@@ -39,22 +47,27 @@ def run(
     if dry_run:
         typer.echo(dump(resolved), nl=False)
     else:
-        _drive(named(resolved), plain)
+        _drive(named(settled(resolved)), plain, detach)
 
 
-def _drive(config: Config, plain: bool) -> None:
+def _drive(config: Config, plain: bool, detach: bool) -> None:
     # Only now: Ray and what comes with it take seconds to import, which --help and --dry-run need not pay.
-    from cluster.driver import Interrupted, RunFailed, cluster_of, drive
+    from cluster.driver import Interrupted, RunFailed, drive, launch
+    from cluster.joining import ClusterRefused, cluster_of
 
     screen = console()
     try:
         with held(config) as folder:
             screen.print(f"{_verb(config, phase(folder))} run {config.run.name} in {folder}")
-            view = LiveView(screen, plain=plain or not screen.is_terminal)
-            with cluster_of(config), view:
-                drive(config, view.show)
+            with cluster_of(config, lasting=detach) as cluster:
+                if detach:
+                    launch(config, screen.print)
+                    screen.print(_farewell(config))
+                    return
+                with LiveView(screen, plain=plain or not screen.is_terminal) as view:
+                    drive(config, cluster, view.show, screen.print)
             screen.print(report(folder))
-    except (ConfigError, RunFolderError, StoreError) as error:
+    except (ConfigError, RunFolderError, StoreError, ClusterRefused, SubmissionError) as error:
         fail(str(error), 2)
     except ConnectionError as error:
         fail(f"no Ray cluster answers at {os.environ.get('RAY_ADDRESS', 'this machine')}: {error}")
@@ -63,6 +76,14 @@ def _drive(config: Config, plain: bool) -> None:
         raise typer.Exit(INTERRUPTED_EXIT) from stop
     except RunFailed as error:
         fail(f"run {config.run.name!r} failed: {error}")
+
+
+def _farewell(config: Config) -> str:
+    name, where = config.run.name, config.run.folder.expanduser().resolve()
+    which = f"--run {name} --folder {where}"
+    return (
+        f"{name} goes on without this command; `envolve status {which}` looks, `envolve stop {which}` ends it"
+    )
 
 
 def _verb(config: Config, phase: str) -> str:

@@ -1,9 +1,10 @@
-"""The driver's judgement of a run, and its signals. Starting and ending real runs: `tests/test_end_to_end.py`."""
+"""The driver's judgement of a run, and its signals. Starting and ending runs: `tests/cluster/test_driver.py`."""
 
 from __future__ import annotations
 
 import os
 import signal
+import threading
 from typing import Any
 
 import pytest
@@ -37,12 +38,45 @@ def test_an_audit_finding_ends_the_run() -> None:
         driver._refuse_hopeless(status(curator={"audit": ["compile of x"]}))
 
 
-def test_the_first_interrupt_asks_for_a_drain_and_the_second_interrupts() -> None:
+class ToldToStop:
+    """Stands where the supervisor's handle does, and notes who tells it to stop."""
+
+    def __init__(self) -> None:
+        self.stop_run = self
+        self.told_by: list[str] = []
+
+    def remote(self) -> str:
+        self.told_by.append(threading.current_thread().name)
+        return "answer"
+
+
+def test_the_first_interrupt_tells_the_supervisor_though_the_driver_waits_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with driver._signals() as stopping:
-        assert not stopping()
+    supervisor = ToldToStop()
+    with driver._stop_order(supervisor, local=True) as order:
+        assert not order.given
         os.kill(os.getpid(), signal.SIGINT)
-        assert stopping()
+        assert order.given
+        assert order.answer() == "answer"
+        assert supervisor.told_by == ["stop order"]
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGTERM)
     assert signal.getsignal(signal.SIGINT) is before
+    assert supervisor.told_by == ["stop order"]
+
+
+def test_a_run_that_nobody_interrupts_is_not_told_to_stop() -> None:
+    supervisor = ToldToStop()
+    with driver._stop_order(supervisor, local=False) as order:
+        order.wait(0.01)
+    assert supervisor.told_by == []
+    assert not [thread for thread in threading.enumerate() if thread.name == "stop order"]
+
+
+@pytest.mark.parametrize(("local", "said"), [(True, False), (False, True)])
+def test_an_interrupt_says_how_a_run_can_be_left_going_where_it_can(
+    local: bool, said: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with driver._stop_order(ToldToStop(), local):
+        os.kill(os.getpid(), signal.SIGINT)
+    assert ("--detach" in caplog.text) == said

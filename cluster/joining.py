@@ -1,0 +1,111 @@
+"""The Ray cluster that a run is started in: the one that RAY_ADDRESS names, else one of this machine for this run.
+
+Invariant: before anything of the run is made, the cluster is known to hold it, and its actors are given the project's
+own code where they might not have it. Where the cluster answers is written into the run's folder, for commands that
+come later; no token is. What the driver does in the cluster is `cluster.driver`'s.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+from ray.exceptions import AuthenticationError
+
+from actors import roster
+from cluster import wanted
+from cluster.config import Config
+from cluster.control import CLIENT, PLACE_FILE
+from cluster.placement import demand, missing, nodes_from
+from cluster.submission import environment
+from cluster.wanted import Wanted
+from envpool.store import PoolReader, StoreError
+
+
+class ClusterRefused(RuntimeError):
+    """The run cannot be in this cluster; the message says what is missing and the way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where this process is: the address of the cluster, and whether it ends with this process."""
+
+    address: str
+    local: bool
+
+
+@contextmanager
+def cluster_of(config: Config, lasting: bool = False) -> Iterator[Cluster]:
+    """Join the cluster that RAY_ADDRESS names (a submitted job has it), else start a local one for this run.
+
+    `lasting`: it must outlive this process. Raises ClusterRefused, SubmissionError, ConnectionError.
+    """
+    address = os.environ.get("RAY_ADDRESS", "")
+    _refuse_address(address, lasting)
+    settings = {"namespace": config.namespace, "log_to_driver": False, "logging_level": logging.ERROR}
+    with tempfile.TemporaryDirectory(prefix="envolve-") as scratch:
+        if brought := environment(Path(scratch), local=not address):
+            settings["runtime_env"] = brought
+        try:
+            ray.init(**settings, **({} if address else _own(config)))
+        except AuthenticationError as error:
+            raise ClusterRefused(f"the cluster at {address} wants another token: {error}") from error
+    try:
+        _refuse_small(config)
+        cluster = Cluster(str(ray.get_runtime_context().gcs_address), local=not address)
+        _write_place(config, cluster)
+        yield cluster
+    finally:
+        ray.shutdown()
+
+
+def _refuse_address(address: str, lasting: bool) -> None:
+    if lasting and not address:
+        raise ClusterRefused(
+            "there is no cluster that could outlive this command: RAY_ADDRESS is not set. Start one with "
+            "`ray start --head` and set RAY_ADDRESS=auto, or submit the run with `ray job submit`"
+        )
+    if address.startswith(("http", CLIENT)):
+        raise ClusterRefused(
+            f"RAY_ADDRESS={address} is for `ray job submit` and for commands that look or control; a run is started "
+            f"with `ray job submit`, or on a node of the cluster with RAY_ADDRESS=auto"
+        )
+
+
+def _own(config: Config) -> dict[str, Any]:
+    """A light local cluster: no dashboard, and enough declared CPUs for the learner's ranks on a small machine."""
+    cpus = max(os.cpu_count() or 1, config.learner.ranks + 1)
+    # All actors of a run are made at once; with fewer at a time Ray warns of them as of a leak.
+    os.environ.setdefault("RAY_worker_maximum_startup_concurrency", str(len(roster.posts(config)) // 4 + 2))
+    return {"num_cpus": cpus, "include_dashboard": False, "address": "local"}
+
+
+def _refuse_small(config: Config) -> None:
+    if lacks := missing(demand(config, _wanted(config)), nodes_from(ray.nodes())):
+        raise ClusterRefused(f"the cluster cannot hold run {config.run.name!r}: it {'; it '.join(lacks)}")
+
+
+def _wanted(config: Config) -> Wanted:
+    """What the run will want: as it was left, where its pool is here, with what the configuration changed since."""
+    try:
+        with PoolReader.open(config.pool_folder) as reader:
+            return wanted.begun(wanted.kept(reader.state(wanted.KEY), config), config)
+    except StoreError:
+        return wanted.first(config)
+
+
+def _write_place(config: Config, cluster: Cluster) -> None:
+    place = {"address": cluster.address, "namespace": config.namespace, "started": time.time()}
+    path = config.run_folder / PLACE_FILE
+    scratch = path.with_suffix(".tmp")
+    scratch.write_text(json.dumps(place), encoding="utf-8")
+    scratch.replace(path)
