@@ -53,7 +53,7 @@ class Keeper:
 
     async def turn(self, wanted: Wanted) -> None:
         """Compare what there is with what is wanted, and begin whatever is needed. Waits for none of it."""
-        self._nodes = placement.nodes_from(await asyncio.to_thread(ray.nodes))
+        self._nodes = await asyncio.to_thread(self._nodes_now)
         posts = {post.name: post for post in [*roster.posts(self.config, wanted), *self._followers()]}
         there = set(await asyncio.to_thread(roster.present, self.config)) - {roster.SUPERVISOR}
         for name in posts.keys() - there:
@@ -68,10 +68,10 @@ class Keeper:
 
     async def make(self, post: Post) -> None:
         """Make or adopt one actor now, on the node that has the fewest."""
-        nodes = self._nodes or placement.nodes_from(await asyncio.to_thread(ray.nodes))
+        nodes = self._nodes or await asyncio.to_thread(self._nodes_now)
         node = post.node
         if post.place is Place.ANY:
-            node = placement.choose(self._load(post.kind), nodes, self._avoided()) or ""
+            node = placement.choose(self._load(post.kind), nodes, self._avoided(), post.cpus) or ""
         self._restarts.made(post.name, time.monotonic())
         self._answered.discard(post.name)
         self._missed.pop(post.name, None)
@@ -210,13 +210,18 @@ class Keeper:
             return
         movable = [name for name in names if roster.kind_of(name) == MOVABLE and name in self._answered]
         load = Counter(self._where[name] for name in movable)
-        node = placement.rebalance(load, self._nodes, self._avoided())
+        node = placement.rebalance(load, self._nodes, self._avoided(), self.config.sandbox.cpus)
         if node is None:
             return
         self._moved = time.monotonic()
         name = next(name for name in movable if self._where[name] == node)
         if name not in self._tasks:
             self._begin(name, self._retire(name))
+
+    def _nodes_now(self) -> list[Node]:
+        """Alive or not; with what is free where actors reserve it, so that none is moved to a node that is full."""
+        free = ray._private.state.available_resources_per_node() if self.config.sandbox.cpus else None
+        return placement.nodes_from(ray.nodes(), free)
 
     def _avoided(self) -> set[str]:
         """Nodes in quarantine; the head cannot be, and the last node that lives is used all the same."""

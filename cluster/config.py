@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from envpool.curation import CurationSettings
 from envpool.members import OperatorName
+from training.grpo.settings import rank_groups
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
@@ -296,6 +297,7 @@ class Config(Section):
     @model_validator(mode="after")
     def _sections_agree(self) -> Config:
         CurationSettings(**self.curation.model_dump())  # its own rules, said before an actor meets them
+        rank_groups(self.learner.ranks, self.learner.ranks_per_node)
         room = self.policy.max_model_len
         for key, tokens in (
             ("policy.max_tokens", self.policy.max_tokens),

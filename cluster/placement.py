@@ -119,13 +119,13 @@ def demand(config: Config, wanted: Wanted | None = None) -> Demand:
 
 
 def missing(demand: Demand, nodes: Collection[Node]) -> list[str]:
-    """What keeps the demand from being placed on the alive nodes, a sentence each with the way out; empty: nothing.
+    """What keeps the demand from being placed on the alive nodes; empty: nothing does.
 
-    Judged by totals, as if the cluster were empty.
+    A sentence each, with the way out, that begins with "needs". Judged by totals, as if the cluster were empty.
     """
     alive = [node for node in nodes if node.alive]
     if not alive:
-        return ["the cluster has no node that is alive: start one with `ray start --head`"]
+        return ["needs a node, and none is alive: start one with `ray start --head`"]
     lacks = [] if any(node.is_head for node in alive) else [_no_head()]
     lacks += [lack for gang in demand.gangs if (lack := _too_large(gang, alive))]
     lacks += [lack for unit in ("GPU", "CPU") if (lack := _too_many(demand, unit, alive))]
@@ -195,7 +195,8 @@ def rebalance(
 def _of_policy(config: Config, solvers: int, *, trained: bool) -> list[Gang]:
     """The gangs of one policy. A solver on shared cores reserves nothing."""
     solver, learner = config.solver, config.learner
-    own, keys = "", ("solver.tensor_parallel", "solver.count", "learner.ranks_per_node", "learner.ranks")
+    rank = "solver.tensor_parallel" if solver.tensor_parallel > 1 else "solver.gpus"
+    own, keys = "", (rank, "solver.count", "learner.ranks_per_node", "learner.ranks")
     if config.policy.attached:
         own, whose = f"{config.policy.name} ", f"of policy {config.policy.name}"
         keys = (f"gpus {whose}", f"solvers {whose}", "learner.ranks_per_node", "learner.ranks")
@@ -215,7 +216,7 @@ def _of_policy(config: Config, solvers: int, *, trained: bool) -> list[Gang]:
 
 def _no_head() -> str:
     return (
-        f"no node has the resource {HEAD_RESOURCE}, and the pool lives on the head: "
+        f"needs a head node for the pool, and none has the resource {HEAD_RESOURCE}: "
         "join a cluster that `ray start --head` began"
     )
 
@@ -271,7 +272,7 @@ def _scattered(demand: Demand, nodes: list[Node]) -> str:
         for (gpus, cpus), count in kinds.items()
     )
     keys = _either(*(gang.lower_gpus if gang.gpus else gang.lower_cpus for gang in demand.gangs))
-    return f"no packing of {groups} on {rooms} keeps each group on one node: lower {keys}, or add nodes"
+    return f"needs {groups}, each on one node; {rooms} have no room for that: lower {keys}, or add nodes"
 
 
 def _either(*keys: str) -> str:

@@ -35,6 +35,7 @@ def test_the_run_folder_is_absolute_and_ends_in_the_runs_name(tmp_path: Path) ->
     [
         ({"composer": {"min_size": 4, "max_size": 3}}, "composer.min_size=4"),
         ({"composer": {"max_size": 9}}, "composer.depth=6"),
+        ({"learner": {"ranks": 12, "ranks_per_node": 8}}, "set learner.ranks_per_node=6"),
         ({"curation": {"seed_floor": 0.7, "composite_share": 0.4}}, "all draws together"),
         ({"curation": {"window": 8}}, "window"),
         ({"policy": {"max_model_len": 600, "max_tokens": 600}}, "policy.max_tokens=600"),

@@ -94,8 +94,8 @@ def test_groups_that_fit_one_by_one_and_in_sum_but_not_side_by_side_are_refused(
         solver={"count": 2, "gpus": 1, "tensor_parallel": 4}, learner={"ranks": 4, "gpus": 1, "threads": 1}
     )
     assert missing(groups, cluster(6, 6)) == [
-        "no packing of 2 solvers of 4 GPUs, 1 group of 4 learner ranks "
-        "on 1 node of 4 CPUs, 2 nodes of 6 GPUs and 64 CPUs keeps each group on one node: "
+        "needs 2 solvers of 4 GPUs, 1 group of 4 learner ranks, each on one node; "
+        "1 node of 4 CPUs, 2 nodes of 6 GPUs and 64 CPUs have no room for that: "
         "lower solver.tensor_parallel or learner.ranks_per_node, or add nodes"
     ]
 
@@ -118,7 +118,7 @@ def test_a_gpu_is_shared_by_solvers_that_fit_on_it_whole() -> None:
     assert missing(needs(solver={"count": 4, "gpus": 0.5}), cluster(2)) == []
     assert missing(needs(solver={"count": 10, "gpus": 0.1}), cluster(1)) == []
     [lack] = missing(needs(solver={"count": 3, "gpus": 0.6}), cluster(2))
-    assert lack.startswith("no packing of 3 solvers of 0.6 GPUs")
+    assert lack.startswith("needs 3 solvers of 0.6 GPUs, ") and "lower solver.gpus" in lack
 
 
 def test_attached_policies_and_other_counts_are_wanted_too() -> None:
