@@ -27,23 +27,8 @@ CALLS_AT_ONCE = 1000
 FOLLOWER = "follower-"
 SUPERVISOR = "supervisor"
 KINDS = frozenset(
-    [
-        "pool",
-        "metrics",
-        "supervisor",
-        "follower",
-        "buffer",
-        "curator",
-        "learner",
-        "solver",
-        "calibrator",
-        "sandbox",
-        "novelty",
-        "validator",
-        "evaluator",
-        "composer",
-        "generator",
-    ]
+    ["pool", "metrics", "supervisor", "follower", "buffer", "curator", "learner", "solver", "calibrator"]
+    + ["sandbox", "novelty", "validator", "evaluator", "composer", "generator"]
 )
 HEAD = {"node:__internal_head__": 0.001}
 _NUMBERED = re.compile(r"-[0-9]+$")
