@@ -27,9 +27,14 @@ CALLS_AT_ONCE = 1000
 FOLLOWER = "follower-"
 SUPERVISOR = "supervisor"
 KINDS = frozenset(
-    ["pool", "metrics", "supervisor", "follower", "buffer", "curator", "learner", "solver", "calibrator"]
-    + ["sandbox", "novelty", "validator", "evaluator", "composer", "generator"]
+    name
+    for row in (
+        ("pool", "metrics", "supervisor", "follower", "buffer", "curator", "learner", "solver", "calibrator"),
+        ("sandbox", "novelty", "validator", "evaluator", "composer", "generator"),
+    )
+    for name in row
 )
+"""The last part of every actor's kind."""
 HEAD = {"node:__internal_head__": 0.001}
 _NUMBERED = re.compile(r"-[0-9]+$")
 
