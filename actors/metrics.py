@@ -75,7 +75,7 @@ class MetricsActor(Actor):
         """
         await self.ready()
         policy = self._owner(record.get("policy"))
-        record = self._with_success(record | ({"policy": policy} if policy else {}), groups)
+        record = self._with_success(_of(policy, record), groups)
         if not policy:
             self._steps.append(record)
         self._watch.step(record, time.time())
@@ -102,7 +102,7 @@ class MetricsActor(Actor):
             await self._write_table("proposals", lambda: self._table.proposals(rows))
         policy = self._owner(policy)
         counts = {"gates": Counter(str(row["gate"]) for row in rows), "count": len(rows)}
-        self._writer.event("proposals", counts | ({"policy": policy} if policy else {}))
+        self._writer.event("proposals", _of(policy, counts))
         self._tally(
             overview.role("generator", policy),
             [{"success": row["admitted"], "parsed": row["gate"] not in ("size", "L1")} for row in rows],
@@ -111,9 +111,7 @@ class MetricsActor(Actor):
     async def event(self, kind: str, record: dict[str, Any]) -> None:
         """Anything else worth a line: an evaluation, a fallback, a restart."""
         await self.ready()
-        if not self._owner(record.get("policy")):
-            record = {key: value for key, value in record.items() if key != "policy"}
-        self._writer.event(kind, record)
+        self._writer.event(kind, _of(self._owner(record.get("policy")), record))
 
     async def alarm(self, kind: str, text: str) -> None:
         """Something an operator should see."""
@@ -246,6 +244,12 @@ class MetricsActor(Actor):
         nodes = overview.supervision(self._reports).get("nodes", ())
         followers = {roster.follower(node["id"]).name for node in nodes if node.get("alive", True)}
         return roster.names(self.config, self.wanted) | followers
+
+
+def _of(policy: str, record: dict[str, Any]) -> dict[str, Any]:
+    """The record with the policy's name, or without one for the run's own."""
+    rest = {key: value for key, value in record.items() if key != "policy"}
+    return rest | {"policy": policy} if policy else rest
 
 
 def _named(alarm: Alarm) -> dict[str, Any]:

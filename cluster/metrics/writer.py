@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -49,11 +50,12 @@ class Writer:
         self._hand("event", kind, record)
 
     def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Every sink gets that long to write what waits. Idempotent."""
+        """The sinks get that long, all together, to write what waits. Idempotent."""
+        deadline = time.monotonic() + seconds
         for channel in self._channels:
             channel.end()
         for channel in self._channels:
-            channel.ended(seconds)
+            channel.ended(max(0.0, deadline - time.monotonic()))
 
     def _hand(self, method: str, *args: Any) -> None:
         for channel in self._channels:

@@ -58,6 +58,19 @@ def make_pool(run: Path) -> None:
         pool.put_state("progress", {"step": 4, "version": 4})
 
 
+NODES: list[dict[str, Any]] = [
+    {"id": "a" * 56, "address": "10.0.0.1", "alive": True, "head": True, "quarantined": False, "actors": 9,
+     "replica_lag": None},
+    {"id": "b" * 56, "address": "10.0.0.2", "alive": True, "quarantined": True, "actors": 4, "replica_lag": 0.14},
+]  # fmt: skip
+POLICIES: list[dict[str, Any]] = [
+    {"name": "main", "model": "smollm2-135m", "endpoint": "", "trainable": True, "own": True, "solvers": 2,
+     "success": 0.25, "answers": 96.0, "step": 3, "version": 3, "saved": 0},
+    {"name": "far", "model": "qwen", "endpoint": "http://e/v1", "trainable": False, "own": False, "solvers": 1,
+     "success": None, "answers": 0.0, "step": None, "version": None, "saved": None},
+]  # fmt: skip
+
+
 def status_of(name: str, **changes: Any) -> dict[str, Any]:
     """A status in the middle of training."""
     solver = {"waiting_for": "buffer", "failures": 1, "gauges": {"tokens_per_second": 210.0},
@@ -72,5 +85,6 @@ def status_of(name: str, **changes: Any) -> dict[str, Any]:
         "success": {"solver": {"success": 0.25, "parsed": 0.5, "answers": 96.0}},
         "last_steps": [step], "actors": {"solver-0": solver},
         "alarms": [{"kind": "infrastructure", "text": "member of list[int] [/red]", "at": 1.0}],
-        "alarm_counts": {"infrastructure": 1}, "running_seconds": 90.0, "at": time.time(), **changes,
+        "alarm_counts": {"infrastructure": 1}, "active_alarms": [], "paused": False, "nodes": NODES[:1],
+        "policies": POLICIES[:1], "restarts": {}, "running_seconds": 90.0, "at": time.time(), **changes,
     }  # fmt: skip

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from cluster.inspect.live import LiveView, line, render
-from tests.cluster.sample import status_of
+from tests.cluster.sample import NODES, POLICIES, status_of
 
 
 def drawn(status: dict[str, object], width: int = 160) -> str:
@@ -101,3 +101,62 @@ def test_actors_of_one_kind_share_a_row() -> None:
     assert "sandbox x 64" in row
     assert "zygote (1)" in row
     assert "jobs 6350" in row
+
+
+def test_attached_policies_and_followers_have_rows_of_their_own() -> None:
+    report = {"waiting_for": "", "failures": 0, "gauges": {"tokens_per_second": 100.0}}
+    names = ("solver-0", "solver-1", "big.solver-0", "big.solver-1", "big.learner")
+    followers = (f"follower-{'a' * 12}", f"follower-{'b' * 12}")
+    picture = drawn(status_of("demo", actors=dict.fromkeys((*names, *followers), report)))
+    for row in ("solver x 2", "big.solver x 2", "big.learner", "follower x 2"):
+        assert row in picture
+    assert "400 tokens/s" in picture  # of solvers, whosever they are
+
+
+def test_alarms_that_stand_come_first_with_how_long_they_do() -> None:
+    alarm = {
+        "kind": "stall",
+        "subject": "",
+        "text": "no update for 12 min: learner waits for [b]",
+        "since": 1000.0,
+    }
+    status = status_of("demo", active_alarms=[alarm], at=1000.0 + 720)
+    picture = drawn(status)
+    assert picture.index("no update for 12 min: learner waits for [b]") < picture.index("step 3 of 24")
+    assert "12 min" in picture.split("no update")[0]
+    assert "alarms: stall" in line(status)
+    assert "Standing alarms" not in drawn(status_of("demo"))
+
+
+def test_several_nodes_are_shown_with_quarantine_and_replica_lag() -> None:
+    gone = {"id": "c" * 56, "address": "10.0.0.3", "alive": False, "actors": 0}
+    rows = drawn(status_of("demo", nodes=[*NODES, gone])).splitlines()
+    [head] = [row for row in rows if "10.0.0.1" in row]
+    [worker] = [row for row in rows if "10.0.0.2" in row]
+    assert "head" in head and "aaaaaaaaaaaa" in head
+    assert "quarantined" in worker and "140 ms" in worker
+    assert not any("10.0.0.3" in row for row in rows)
+    assert "10.0.0.1" not in drawn(status_of("demo"))  # one node needs no table
+
+
+def test_several_policies_are_shown_with_model_endpoint_and_success() -> None:
+    rows = drawn(status_of("demo", policies=POLICIES)).splitlines()
+    [far] = [row for row in rows if "http://e/v1" in row]
+    assert "qwen at http://e/v1" in far and "no" in far
+    [own] = [row for row in rows if "smollm2-135m" in row]
+    assert "yes" in own and "0.25" in own and "96" in own
+    assert "smollm2-135m" not in drawn(status_of("demo"))
+
+
+def test_a_paused_run_says_so() -> None:
+    paused = status_of("demo", paused=True)
+    assert "training, paused" in drawn(paused)
+    assert line(paused).startswith("training, paused: step 3/24")
+
+
+def test_a_status_of_a_run_without_nodes_policies_and_alarms_can_be_drawn() -> None:
+    status = status_of("demo")
+    for key in ("active_alarms", "paused", "nodes", "policies", "restarts"):
+        del status[key]
+    assert "step 3 of 24" in drawn(status)
+    assert line(status).startswith("training: step 3/24")
