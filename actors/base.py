@@ -94,6 +94,14 @@ class Actor:
             *(loop for loop in self._loops if loop.get_name() != HEALTH), return_exceptions=True
         )
 
+    async def until_gone(self, *kinds: str) -> None:
+        """Wait until the run has no actor of these kinds any more; not where it wants this one again."""
+        while self.name not in roster.names(self.config, self.wanted):
+            there = await asyncio.to_thread(roster.present, self.config)
+            if not any(roster.kind_of(name) in kinds for name in there):
+                return
+            await asyncio.sleep(IDLE_SECONDS)
+
     async def stop(self) -> None:
         """End background work and release what lives outside this process. Idempotent."""
         loops, self._loops = self._loops, set()

@@ -1,17 +1,21 @@
-"""The curator actor: which questions are asked next, and what their answers do to levels and statuses.
+"""The curator actor: which questions a policy is asked next, and what their answers do to levels and statuses.
 
 Invariant: it never changes the pool itself; decisions go to the pool actor, and a level rises only after L2 to L5
-held there. It follows the pool by its journal, so a member is drawn from moments after it was admitted.
+held there. It follows the pool by its journal, so a member is drawn from moments after it was admitted. Whether a
+member rests is the run's own policy's matter: the curator of an attached one rests it for itself alone, and moves
+only levels of its own. It leaves after the solvers that still call it.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from actors.base import Actor
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Wake
+from envpool.curation.standings import standing_in
 from envpool.members import Status
 
 FOLLOW_SECONDS = 0.5
@@ -24,11 +28,12 @@ class CuratorActor(Actor):
 
     async def start(self) -> None:
         self._policy = self.config.policy.name
+        self._own_run = not self.config.policy.attached
         settings = CurationSettings(**self.config.curation.model_dump())
         self._curator = Curator(settings, policy=self._policy, seed=self.config.run.seed)
         self._seen = 0
         self._follow()
-        if saved := self.pool_reader.state("curator"):
+        if saved := await self.peers.pool.state(self.config.own("curator")):
             self._curator.load_state_dict(saved)
         self.background("follow", self._follow_once)
         self.background("save", self._save_once)
@@ -58,19 +63,29 @@ class CuratorActor(Actor):
         """The policy cannot be asked at this level (its prompt is too long): stay below, or ask no more. Idempotent."""
         await self.ready()
         if level == 0:
-            await self.quarantine(member, f"cannot be asked at level 0: {reason}")
+            if self._own_run:
+                await self.quarantine(member, f"cannot be asked at level 0: {reason}")
+            elif standing := standing_in(self.pool_reader, member, self._policy):
+                self._curator.take(replace(standing, status=Status.QUARANTINED))  # to this policy alone
             return
         await self.peers.pool.set_level(member, self._policy, level - 1, f"capped, cannot be asked: {reason}")
         self._follow()
         self._curator.cap(member)
 
+    async def drain(self) -> None:
+        await super().drain()
+        await self.until_gone(self.config.own("solver"))
+        await self._save()
+
     def gauges(self) -> dict[str, float]:
-        return self._curator.metrics()
+        return self._curator.metrics() if hasattr(self, "_curator") else {}
 
     async def _carry_out(self, decision: Decision) -> None:
         match decision:
             case Promote():
                 await self._promote(decision)
+            case _ if not self._own_run:
+                return
             case Rest(member=member, reason=reason):
                 await self.peers.pool.transition(member, Status.RESTING.value, reason, self._step())
             case Wake(member=member, reason=reason):
@@ -105,7 +120,10 @@ class CuratorActor(Actor):
 
     async def _save_once(self) -> None:
         await self.idle("", SAVE_SECONDS)
-        await self.peers.pool.put_state("curator", self._curator.state_dict())
+        await self._save()
+
+    async def _save(self) -> None:
+        await self.peers.pool.put_state(self.config.own("curator"), self._curator.state_dict())
 
 
 def recipes_of(plain: list[dict[str, Any]]) -> list[Recipe]:

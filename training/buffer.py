@@ -15,7 +15,10 @@ A solver asks for a permit, generates a group, puts it; the learner takes exactl
   waits again, and a batch taken but never trained (its learner died) is handed out again;
 - nothing leaves in silence: every drop has a counted reason.
 
-One learner, one thread. It generates nothing, judges nothing and keeps nothing on disk.
+This is the bookkeeping, small enough to be saved at each step; the bodies of groups lie elsewhere, each under its
+entry's key, put there before `put` is called and dropped after `gone` named them. So a buffer that was killed knows
+from its last save and the keys of the bodies what waits: a body that the save does not know was put since, and is
+ready. One learner, one thread. It generates nothing, judges nothing and keeps nothing on disk.
 """
 
 from __future__ import annotations
@@ -30,6 +33,8 @@ from training.trajectory import Group
 
 REMEMBERED = 10_000
 """How many finished permits and group ids are remembered, so that a repeated call finds out what became of them."""
+REMEMBERED_ON_DISK = 1000
+_STATE_KEYS = {"entries", "gone", "past", "dropped", "trained", "issued"}
 
 
 class State(StrEnum):
@@ -53,7 +58,23 @@ class Entry:
     state: State
     version: int
     owner: str = ""
+    id: str = ""
+    """The group's; empty for a permit."""
+    stamp: int | None = None
+    """The version that it counts as written by, since weights fell back; else its own."""
     group: Group | None = None
+    """The body, where it is at hand; that of a trained group is not."""
+
+    @property
+    def begun(self) -> int:
+        """The oldest version that wrote any of it."""
+        assert self.group is not None
+        return self.group.version_low if self.stamp is None else self.stamp
+
+    @property
+    def waits(self) -> bool:
+        """Whether it is there for the learner to take."""
+        return self.state is State.READY and self.group is not None
 
 
 class GroupBuffer:
@@ -65,6 +86,7 @@ class GroupBuffer:
         self._size = groups_per_step
         self._max_staleness = max_staleness
         self._entries: dict[str, Entry] = {}
+        self._gone: dict[str, None] = {}
         self._past: OrderedDict[str, str] = OrderedDict()
         self._dropped: Counter[str] = Counter()
         self._trained = 0
@@ -74,7 +96,7 @@ class GroupBuffer:
 
     @property
     def capacity(self) -> int:
-        """How many groups may be under way at once."""
+        """Most groups under way."""
         return (self._max_staleness + 1) * self._size
 
     def reserve(self, count: int, version: int, owner: str = "") -> list[str]:
@@ -88,6 +110,12 @@ class GroupBuffer:
             self._entries[permits[-1]] = Entry(State.RESERVED, version, owner)
         return permits
 
+    def would_keep(self, permit: str, group: Group) -> bool:
+        """Whether `put` would make it ready now: its body is to be kept first."""
+        entry = self._entries.get(permit)
+        reserved = entry is not None and entry.state is State.RESERVED
+        return reserved and group.has_variance and not self._holds(group.id)
+
     def put(self, permit: str, group: Group) -> str:
         """Hand in a permit's group; the state it is in now. Idempotent; a permit that was given back drops it."""
         entry = self._entries.get(permit)
@@ -99,15 +127,23 @@ class GroupBuffer:
             return self._drop(permit, "duplicate")
         return self._accept(permit, group)
 
+    def would_take_in(self, group: Group, version: int) -> bool:
+        """Whether `offer` would make it ready now: its body is to be kept first."""
+        return group.has_variance and not self._holds(group.id) and not self._full(version)
+
     def offer(self, group: Group, version: int) -> str:
         """A group that was made without a permit (a generator's). Idempotent by the group's id."""
         if self._holds(group.id):
             known = self._entries.get(group.id)
             return known.state if known is not None else self._past.get(group.id, State.DROPPED)
-        self._drop_stale(version)
-        if sum(entry.state is State.READY for entry in self._entries.values()) >= 2 * self.capacity:
+        if self._full(version):
             return self._drop(group.id, "full")
         return self._accept(group.id, group)
+
+    def keeps(self, key: str) -> bool:
+        """Whether there is an entry whose body must not be dropped."""
+        entry = self._entries.get(key)
+        return entry is not None and entry.state is not State.RESERVED
 
     def release(self, permit: str, reason: str) -> None:
         """Give a permit back without a group. Idempotent."""
@@ -130,22 +166,20 @@ class GroupBuffer:
         for _, entry in self._of(State.TAKEN):
             entry.state = State.READY
         self._drop_stale(version)
-        ready = [
-            (entry.group.version_low, key, entry.group) for key, entry in self._of(State.READY) if entry.group
-        ]
-        if len(ready) < self._size:
+        waiting = sorted((entry.begun, key) for key, entry in self._entries.items() if entry.waits)
+        if len(waiting) < self._size:
             return None
-        batch = sorted(ready, key=lambda item: item[:2])[: self._size]
-        for _, key, _ in batch:
-            self._entries[key].state = State.TAKEN
-        return [group for _, _, group in batch]
+        batch = [self._entries[key] for _, key in waiting[: self._size]]
+        for entry in batch:
+            entry.state = State.TAKEN
+        return [_as_begun(entry) for entry in batch]
 
     def trained(self, ids: Iterable[str], version: int) -> None:
         """These groups are in the weights of `version`. Idempotent."""
         wanted = set(ids)
         for _, entry in self._of(State.TAKEN):
-            if entry.group is not None and entry.group.id in wanted:
-                entry.state, entry.version = State.TRAINED, version
+            if entry.id in wanted:
+                entry.state, entry.version, entry.group = State.TRAINED, version, None
                 self._trained += 1
 
     def checkpointed(self, version: int) -> None:
@@ -158,14 +192,41 @@ class GroupBuffer:
         """Weights fell back to `since` and live on as `version`: what was trained later, or is out, waits again.
 
         Reopened groups count as begun by `version`: the distance to the weights they fell back to is bounded by the
-        checkpoint interval, and the importance ratio corrects for it. Returns how many were reopened.
+        checkpoint interval, and the importance ratio corrects for it. Returns how many were reopened; their bodies
+        are `missing` and have to be supplied.
         """
         later = [entry for _, entry in self._of(State.TRAINED) if entry.version > since]
         self._trained -= len(later)
         for entry in [*later, *(entry for _, entry in self._of(State.TAKEN))]:
-            if entry.group is not None:
-                entry.state, entry.group = State.READY, entry.group.restamped(version)
+            entry.state, entry.stamp = State.READY, version
         return len(later)
+
+    def missing(self) -> list[str]:
+        """Keys of groups that wait, or are out, without their bodies at hand."""
+        return [
+            key
+            for key, entry in self._entries.items()
+            if entry.state in (State.READY, State.TAKEN) and entry.group is None
+        ]
+
+    def supply(self, key: str, group: Group | None) -> None:
+        """The body of a missing group; None: it is lost, and dropped as such."""
+        entry = self._entries.get(key)
+        if entry is None or entry.group is not None:
+            return
+        if group is None:
+            self._drop(key, "lost")
+        else:
+            entry.id, entry.group = group.id, group
+
+    def gone(self) -> list[str]:
+        """Keys of bodies that nobody needs any more; told until `forgotten`."""
+        return list(self._gone)
+
+    def forgotten(self, keys: Iterable[str]) -> None:
+        """Those bodies are dropped."""
+        for key in keys:
+            self._gone.pop(key, None)
 
     def counts(self) -> dict[str, int]:
         """Entries by state; `trained` and `dropped` count all there ever were, and drops are also told by reason."""
@@ -175,44 +236,56 @@ class GroupBuffer:
         return {**current, "trained": self._trained, "dropped": self._dropped.total(), **reasons}
 
     def state_dict(self) -> dict[str, Any]:
-        """Everything but permits that are out: who holds one does not outlive the buffer."""
+        """All but bodies, and permits that are out: who holds one does not outlive the buffer."""
         entries = {
-            key: {"state": str(entry.state), "version": entry.version, "group": entry.group.to_dict()}
+            key: {"state": str(entry.state), "version": entry.version, "stamp": entry.stamp, "id": entry.id}
             for key, entry in self._entries.items()
-            if entry.group is not None
+            if entry.state is not State.RESERVED
         }
-        return {"entries": entries, "past": list(self._past.items()), "dropped": dict(self._dropped),
+        past = list(self._past.items())[-REMEMBERED_ON_DISK:]
+        return {"entries": entries, "gone": self.gone(), "past": past, "dropped": dict(self._dropped),
                 "trained": self._trained, "issued": self._issued}  # fmt: skip
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The inverse of `state_dict`. Raises BufferError on keys it does not know."""
-        if unknown := set(state) - {"entries", "past", "dropped", "trained", "issued"}:
+    def load_state_dict(self, state: Mapping[str, Any], kept: Iterable[str]) -> None:
+        """Go on from `state_dict` and the keys of all bodies that are kept; the bodies are `missing` then.
+
+        Raises BufferError on keys it does not know.
+        """
+        if unknown := set(state) - _STATE_KEYS:
             raise BufferError(f"unknown keys: {sorted(unknown)}")
-        self._entries = {
-            key: Entry(State(item["state"]), item["version"], "", Group.from_dict(item["group"]))
-            for key, item in state["entries"].items()
-        }
-        self._past = OrderedDict(state["past"])
-        self._dropped = Counter(state["dropped"])
-        self._trained, self._issued = state["trained"], state["issued"]
+        if state:
+            self._entries = {
+                key: Entry(State(item["state"]), item["version"], id=item["id"], stamp=item["stamp"])
+                for key, item in state["entries"].items()
+            }
+            self._gone = dict.fromkeys(state["gone"])
+            self._past = OrderedDict(state["past"])
+            self._dropped = Counter(state["dropped"])
+            self._trained, self._issued = state["trained"], state["issued"]
+        for key in kept:
+            if key not in self._entries and key not in self._gone:
+                self._entries[key] = Entry(State.READY, 0)  # put after the state was saved
 
     def _of(self, state: State) -> list[tuple[str, Entry]]:
         return [(key, entry) for key, entry in self._entries.items() if entry.state is state]
 
     def _holds(self, group_id: str) -> bool:
-        live = any(entry.group is not None and entry.group.id == group_id for entry in self._entries.values())
-        return live or group_id in self._past
+        return group_id in self._past or any(entry.id == group_id for entry in self._entries.values())
+
+    def _full(self, version: int) -> bool:
+        self._drop_stale(version)
+        return len(self._of(State.READY)) >= 2 * self.capacity
 
     def _accept(self, key: str, group: Group) -> str:
         if not group.has_variance:
             return self._drop(key, "no variance", group.id)
-        self._entries[key] = Entry(State.READY, group.version_low, "", group)
+        self._entries[key] = Entry(State.READY, group.version_low, id=group.id, group=group)
         return State.READY
 
     def _drop_stale(self, version: int) -> None:
         for key, entry in self._of(State.READY):
-            if entry.group is not None and version - entry.group.version_low > self._max_staleness:
-                self._drop(key, "stale", entry.group.id)
+            if entry.waits and version - entry.begun > self._max_staleness:
+                self._drop(key, "stale", entry.id)
 
     def _drop(self, key: str, reason: str, group_id: str | None = None) -> str:
         self._dropped[reason] += 1
@@ -224,11 +297,18 @@ class GroupBuffer:
     def _finish(self, key: str, state: State) -> None:
         entry = self._entries.pop(key, None)
         self._remember(key, state)
-        if entry is not None and entry.group is not None:
-            self._remember(entry.group.id, state)
+        if entry is not None and entry.state is not State.RESERVED:
+            self._gone[key] = None
+            if entry.id:
+                self._remember(entry.id, state)
 
     def _remember(self, key: str, state: State) -> None:
         self._past[key] = str(state)
         self._past.move_to_end(key)
         while len(self._past) > REMEMBERED:
             self._past.popitem(last=False)
+
+
+def _as_begun(entry: Entry) -> Group:
+    assert entry.group is not None
+    return entry.group if entry.stamp is None else entry.group.restamped(entry.stamp)

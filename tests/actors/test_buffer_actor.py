@@ -6,6 +6,8 @@ from typing import Any
 
 from actors.peers import Peers
 from actors.roster import Post
+from cluster.config import Config
+from cluster.wanted import first
 from tests.actors.conftest import Raise, kill
 from training.trajectory import Group, Sample, Trajectory
 
@@ -61,6 +63,30 @@ async def test_a_batch_whose_update_was_lost_is_handed_out_again_after_the_buffe
     assert await taken(peers) == ["a", "b"]
     await killed(peers)
     assert await taken(peers) == ["a", "b"]
+
+
+async def test_groups_that_wait_are_not_lost_when_the_buffer_is_killed(make: Raise, peers: Peers) -> None:
+    await begun(make, peers)
+    await filled(peers, "a", "b")
+    await killed(peers)
+    assert await taken(peers) == ["a", "b"]
+    await peers.buffer.trained(["a", "b"], 1)
+    await peers.buffer.checkpointed(1)
+    assert await peers.pool.groups("buffer/") == []
+
+
+async def test_the_saved_state_holds_no_answers(make: Raise, peers: Peers) -> None:
+    await begun(make, peers)
+    await filled(peers, "a", "b")
+    await taken(peers)
+    state = await peers.pool.state("buffer")
+    assert [set(entry) for entry in state["entries"].values()] == [{"state", "version", "stamp", "id"}] * 2
+
+
+async def test_no_permit_is_given_while_the_run_is_paused(make: Raise, peers: Peers, config: Config) -> None:
+    await begun(make, peers)
+    await peers.pool.put_state("wanted", {**first(config).model_dump(mode="json"), "paused": True})
+    assert await peers.buffer.reserve("solver-0", 2) == []
 
 
 async def test_groups_trained_after_the_checkpoint_wait_again_when_all_was_killed(

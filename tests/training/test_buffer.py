@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -100,6 +102,8 @@ def test_groups_trained_after_the_checkpoint_wait_again_under_the_new_version() 
     assert buffer.take(0) is not None
     buffer.trained(["g0", "g1"], 1)
     assert buffer.reopen(since=0, version=7) == 2
+    for key in buffer.missing():
+        buffer.supply(key, group(f"g{int(key[-8:]) - 1}", 0))
     again = buffer.take(7)
     assert again is not None and {item.version_low for item in again} == {7}
     assert buffer.counts()["trained"] == 0
@@ -128,6 +132,36 @@ def test_a_group_survives_the_trip_through_plain_data() -> None:
     assert Group.from_dict(made.to_dict()) == made
 
 
+def test_a_saved_state_holds_no_bodies_and_stays_small() -> None:
+    buffer = GroupBuffer(100, 1)
+    long = Sample("x" * 10_000, [1] * 1000, [2] * 1000, [-1.0] * 1000, 0, 0, True)
+    pair = (Trajectory(long, 0.0, False, True), Trajectory(long, 1.0, True, True))
+    for index, permit in enumerate(buffer.reserve(200, 0)):
+        buffer.put(permit, Group(f"g{index}", "solver", "main", {}, pair))
+    assert len(json.dumps(buffer.state_dict())) < 200 * 300
+
+
+def test_a_body_is_named_as_gone_once_nobody_needs_it_and_not_before() -> None:
+    buffer = filled(2)
+    assert buffer.take(0) is not None
+    buffer.trained(["g0", "g1"], 1)
+    assert buffer.gone() == []
+    buffer.checkpointed(1)
+    assert len(buffer.gone()) == 2
+    buffer.forgotten(buffer.gone())
+    assert buffer.gone() == []
+
+
+def test_a_body_that_is_lost_is_a_drop_with_a_reason() -> None:
+    buffer = filled(2)
+    state = buffer.state_dict()
+    again = GroupBuffer(2, 1)
+    again.load_state_dict(state, [])
+    for key in again.missing():
+        again.supply(key, None)
+    assert again.counts()["dropped: lost"] == 2 and again.counts()["ready"] == 0
+
+
 class Life(RuleBasedStateMachine):
     """Solvers, a learner, checkpoints and crashes in any order, against a plain record of what was trained."""
 
@@ -138,6 +172,7 @@ class Life(RuleBasedStateMachine):
         self.version = self.saved = self.made = 0
         self.permits: list[tuple[str, int]] = []
         self.weights: list[tuple[int, str]] = []  # (version, id) of every group in the living weights
+        self.bodies: dict[str, Group] = {}  # as they lie on disk
         self.ready: set[str] = set()
         self.issued = self.closed = 0
 
@@ -156,6 +191,7 @@ class Life(RuleBasedStateMachine):
         assert self.buffer.put(permit, made) == ("dropped" if flat else "ready")
         if not flat:
             self.ready.add(made.id)
+            self.bodies[permit] = made
         self.closed += flat
 
     @precondition(lambda self: self.permits)
@@ -190,15 +226,21 @@ class Life(RuleBasedStateMachine):
         self.weights = [item for item in self.weights if item[0] <= self.saved]
         self.version += 1
         assert self.buffer.reopen(self.saved, self.version) == len(lost)
+        self.supply()
         self.saved = self.version  # as a learner does that publishes what it fell back to
 
     @rule()
     def reopen_from_disk(self) -> None:
         state = self.buffer.state_dict()
         self.buffer = GroupBuffer(self.size, self.staleness)
-        self.buffer.load_state_dict(state)
+        self.buffer.load_state_dict(state, self.bodies)
+        self.supply()
         self.closed += len(self.permits)  # nobody is left who could use them
         self.permits = []
+
+    def supply(self) -> None:
+        for key in self.buffer.missing():
+            self.buffer.supply(key, self.bodies[key])
 
     @invariant()
     def every_permit_is_accounted_for(self) -> None:
