@@ -15,9 +15,10 @@ from cluster.cli.places import RUNS, Folder, Run, fail, pool_folder, run_folder
 from cluster.inspect.visible import visible
 from cluster.run_folder import pool_of
 from envpool.store import PoolReader, PoolWriter, StoreError
+from envpool.store.apart import check_at
 from envpool.store.backup import Copy, backup, compact, restore
 from envpool.store.environment import stored_schema
-from envpool.store.integrity import Finding, check
+from envpool.store.integrity import Finding
 from envpool.store.migration import SCHEMA
 
 AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of lines.")]
@@ -54,9 +55,8 @@ def check_pool(
 ) -> None:
     """Whether a pool is whole: records, indexes, counters and journal agree. Ends with 1 where they do not."""
     where = path or pool_folder(run_folder(run, folder))
-    with _refusals(), PoolReader.open(where) as pool:
-        found = check(pool)
-        members, sequence = (0, 0) if found else (len(pool.ids()), pool.last_sequence())
+    with _refusals():
+        found = check_at(where)
     if as_json:
         typer.echo(json.dumps([asdict(finding) for finding in found], indent=1))
     elif found:
@@ -67,7 +67,8 @@ def check_pool(
             err=True,
         )
     else:
-        typer.echo(f"{where}: whole, {members} members, {sequence} journal entries")
+        with _refusals(), PoolReader.open(where) as pool:
+            typer.echo(f"{where}: whole, {len(pool.ids())} members, {pool.last_sequence()} journal entries")
     if found:
         raise typer.Exit(1)
 

@@ -14,10 +14,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from envpool.store.apart import check_at
 from envpool.store.durable import synced
 from envpool.store.environment import store_errors
 from envpool.store.errors import NoPool, OlderSchema, StoreError
-from envpool.store.integrity import check
 from envpool.store.locking import WRITER_LOCK, lock_out_others
 from envpool.store.reading import PoolReader, PoolReads
 from envpool.store.writing import PoolWriter
@@ -70,12 +70,12 @@ def compact(path: Path) -> Compaction:
     with _alone(path):
         before = (path / DATA).stat().st_size
         with _aside(path) as folder:
+            _refuse_damaged(path)
             with PoolReader.open(path) as pool:
-                _refuse_damaged(pool)
                 _copied(pool, folder)
                 position = pool.position()
+            _refuse_damaged(folder)
             with PoolReader.open(folder) as pool:
-                _refuse_damaged(pool)
                 if pool.position() != position:
                     raise StoreError(f"the compacted copy of {path} is at another place of its history")
             _take_the_place(folder / DATA, path)
@@ -96,9 +96,12 @@ def restore(source: Path, path: Path) -> tuple[Copy, Path | None]:
             synced(folder / DATA)
         except OSError as error:
             raise StoreError(f"the backup {source} cannot be copied: {error}") from error
-        _brought_up_to_date(folder)
+        try:
+            _refuse_damaged(folder)
+        except OlderSchema:
+            PoolWriter.open(folder, map_size=0).close()
+            _refuse_damaged(folder)
         with PoolReader.open(folder) as pool:
-            _refuse_damaged(pool)
             copy = _described(pool, (folder / DATA).stat().st_size)
         kept = _kept(path)
         _take_the_place(folder / DATA, path)
@@ -118,17 +121,10 @@ def _described(pool: PoolReads, size: int) -> Copy:
         return Copy(pool.last_sequence(), sum(pool.origins().values()), size)
 
 
-def _refuse_damaged(pool: PoolReads) -> None:
-    if found := check(pool):
+def _refuse_damaged(path: Path) -> None:
+    if found := check_at(path):
         more = f", and {len(found) - 1} more" if len(found) > 1 else ""
-        raise StoreError(f"pool {pool.path} is damaged: {found[0]}{more}")
-
-
-def _brought_up_to_date(folder: Path) -> None:
-    try:
-        PoolReader.open(folder).close()
-    except OlderSchema:
-        PoolWriter.open(folder, map_size=0).close()
+        raise StoreError(f"pool {path} is damaged: {found[0]}{more}")
 
 
 @contextmanager

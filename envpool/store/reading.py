@@ -189,10 +189,6 @@ class PoolReads:
         with store_errors(self.path), self._reading() as txn:
             self._env.copy(str(folder), compact=True, txn=txn)
 
-    def pages(self) -> tuple[int, int]:
-        """How many pages the file must have at least, and their size in bytes."""
-        return self._env.info()["last_pgno"] + 1, self._env.stat()["psize"]
-
     def counts(self) -> dict[Status, int]:
         """How many ids stand where."""
         rows = self._rows("counters", encoding.joined("status", ""))
