@@ -13,6 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from cluster.metrics.sink import Record, Sink
@@ -85,8 +86,9 @@ class _Direct:
         try:
             work()
         except Exception:  # noqa: BLE001 - whatever a file can raise, the run goes on without this sink
-            self._sink = None
-            self._failed(self._name, traceback.format_exc())
+            trace, broken, self._sink = traceback.format_exc(), self._sink, None
+            _released(broken)
+            self._failed(self._name, trace)
 
 
 class _Threaded:
@@ -116,6 +118,7 @@ class _Threaded:
         self._thread.join(seconds)
 
     def _run(self) -> None:
+        sink = None
         try:
             sink = self._opener()
             while (item := self._waiting.get()) is not None and not self._off:
@@ -123,6 +126,14 @@ class _Threaded:
                 getattr(sink, method)(*args)
             sink.close()
         except Exception:  # noqa: BLE001 - whatever a library can raise, the run goes on without this sink
-            if not self._off:
-                self._off = True
+            known, self._off = self._off, True
+            if not known:
                 self._failed(self._name, traceback.format_exc())
+            _released(sink)
+
+
+def _released(sink: Sink | None) -> None:
+    """What a broken sink still holds, a process for example; that this fails too is no news."""
+    if sink is not None:
+        with suppress(Exception):
+            sink.close()

@@ -77,8 +77,8 @@ def test_every_sink_gets_every_record_in_order(failed: Callable[[str, str], None
 def test_a_full_disk_is_told_once_with_its_traceback_and_the_others_go_on(
     where: str, failures: list[tuple[str, str]], failed: Callable[[str, str], None]
 ) -> None:
-    kept = Kept()
-    broken = {"broken": Full}
+    kept, full = Kept(), Full()
+    broken = {"broken": lambda: full}
     writer = Writer(
         broken if where == "direct" else {},
         {"kept": lambda: kept} | (broken if where != "direct" else {}),
@@ -91,6 +91,7 @@ def test_a_full_disk_is_told_once_with_its_traceback_and_the_others_go_on(
     assert name == "broken"
     assert "in event" in trace and trace.strip().endswith("No space left on device")
     assert len(kept.given) == 3
+    assert full.closed  # what it held is given back
 
 
 def test_a_sink_that_cannot_be_opened_is_told(
