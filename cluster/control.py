@@ -100,7 +100,7 @@ class Control:
     ) -> dict[str, Any]:
         """Drain, save and end the run, or end it at once; returns where it stands when every actor is gone.
 
-        `show` is told of the actors that are left, again and again.
+        `show` is told of the actors that are left, again and again. Raises ControlRefused where saving fails.
         """
         answer = self._actor(SUPERVISOR).stop_run.remote(now)
         done: dict[str, Any] = {}
@@ -135,7 +135,10 @@ class Control:
         except RayActorError:
             return {}  # it ended itself before the answer got here
         except (RayError, GetTimeoutError) as error:
-            raise RunNotReached(f"run {self.run!r} could not be stopped well: {error}") from error
+            raise ControlRefused(
+                f"run {self.run!r} could not save ({_plain(error)}) and takes nothing new; try again, or end it "
+                f"without saving by `envolve stop --now`"
+            ) from error
 
     def _ask(self, method: str, *args: Any, of: str = SUPERVISOR, seconds: float = CALL_SECONDS) -> Any:
         """One call; it is made again when the actor dies in the middle of it, since all of them are idempotent."""

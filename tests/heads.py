@@ -18,17 +18,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 SCRATCH = Path(tempfile.gettempdir())
 DASHBOARD_SECONDS = 120
 
 
 @dataclass(frozen=True)
 class Head:
-    """A running head: the Python it was started with, its addresses, and the environment of one who may use it."""
+    """A running head: its Python, its addresses for each way in, and the environment of one who may use it."""
 
     python: Path
     gcs: str
     dashboard: str
+    client: str
     environment: Mapping[str, str]
 
     def ray(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -39,24 +41,50 @@ class Head:
             capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
 
+    def envolve(self, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+        """`envolve ARGUMENTS` on this machine, which is the head's, with the head's address in RAY_ADDRESS."""
+        return subprocess.run(
+            self.command(*arguments), env=self.inside(**changes), cwd=ROOT,
+            capture_output=True, text=True, timeout=180, check=False,
+        )  # fmt: skip
+
+    def begin(self, *arguments: str, log: Path) -> subprocess.Popen[str]:
+        """The same, in the background, with what it says in a file."""
+        with log.open("w") as output:
+            return subprocess.Popen(
+                self.command(*arguments), env=self.inside(), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+                text=True, start_new_session=True,
+            )  # fmt: skip
+
+    def inside(self, **changes: str) -> dict[str, str]:
+        """The environment of a process on one of the cluster's nodes; an empty value takes a variable away."""
+        changed = {**self.environment, "RAY_ADDRESS": self.gcs, **changes}
+        return {name: value for name, value in changed.items() if value}
+
+    @staticmethod
+    def command(*arguments: str) -> list[str]:
+        return [str(Path(sys.executable).with_name("envolve")), *arguments]
+
 
 @contextmanager
 def head(python: Path = Path(sys.executable), cpus: int = 2, **variables: str) -> Iterator[Head]:
     """A Ray head with its dashboard; `variables` are set for it and for those who use it."""
-    port, dashboard = free_port(), free_port()
+    port, dashboard, client = free_port(), free_port(), free_port()
     environment = _environment(python) | variables
     with tempfile.TemporaryDirectory(prefix="ev", dir=SCRATCH, ignore_cleanup_errors=True) as scratch:
         log = (Path(scratch) / "head.log").open("w")
         process = subprocess.Popen(
             [str(python), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}",
              f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={free_port()}",
-             f"--ray-client-server-port={free_port()}", f"--num-cpus={cpus}", f"--temp-dir={scratch}/ray",
+             f"--ray-client-server-port={client}", f"--num-cpus={cpus}", f"--temp-dir={scratch}/ray",
              "--disable-usage-stats"],
             env=environment, stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
             _await_port(dashboard)
-            yield Head(python, f"127.0.0.1:{port}", f"http://127.0.0.1:{dashboard}", environment)
+            yield Head(
+                python, f"127.0.0.1:{port}", f"http://127.0.0.1:{dashboard}", f"ray://127.0.0.1:{client}", environment
+            )  # fmt: skip
         finally:
             process.terminate()
             process.wait(60)

@@ -36,7 +36,7 @@ def attach(
     address: Address = "",
 ) -> None:
     """Let another policy play: it is measured on the active pool first, and trained too if it is trainable."""
-    if not endpoint and Path(model).expanduser().is_dir():
+    if model and not endpoint and Path(model).expanduser().is_dir():
         model = str(Path(model).expanduser().resolve())
     try:
         spec = PolicySpec(

@@ -44,7 +44,9 @@ class LightValidator(LightStage):
 
 
 class LightLearner(LightStage):
-    """A simulated learner: an update is a number that grows; saving takes a moment and can be made to fail."""
+    """A simulated learner: an update is a number that grows. A file `full disk` in the run's folder makes saving fail,
+    and `slow disk` lets it take until the file is gone.
+    """
 
     async def start(self) -> None:
         self._saved = self._step = (await self._kept("checkpoint"))["step"]
@@ -60,10 +62,12 @@ class LightLearner(LightStage):
         async with self._saving:
             if (self.config.policy_folder / "full disk").exists():
                 raise OSError("no space left on device")
-            await asyncio.sleep(STEP_SECONDS)
-            await self._put("checkpoint", self._step)
-            self._saved = self._step
-            return self._saved
+            while (self.config.policy_folder / "slow disk").exists():
+                await asyncio.sleep(STEP_SECONDS)
+            step = self._step  # a call may come between, and an update with it
+            await self._put("checkpoint", step)
+            self._saved = step
+            return step
 
     async def _learn_once(self) -> None:
         await asyncio.sleep(STEP_SECONDS)
