@@ -162,9 +162,12 @@ class Actor:
         return self.phase == "training" and not (self.draining or self._leaving or self.wanted.paused)
 
     async def idle(self, reason: str, seconds: float = IDLE_SECONDS) -> None:
-        """Wait, and let the status view say for whom."""
+        """Wait, and let the status view say for whom; not for long where the actor leaves meanwhile."""
         self.waiting_for = reason
-        await asyncio.sleep(seconds)
+        until = time.monotonic() + seconds
+        await asyncio.sleep(min(seconds, IDLE_SECONDS))
+        while not self._leaving and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, IDLE_SECONDS))
 
     def background(self, name: str, once: Callable[[], Awaitable[None]], vital: bool = False) -> None:
         """Repeat `once` until the actor stops; without a `vital` loop the run goes nowhere."""

@@ -6,10 +6,14 @@ before it searches. The search and the operators are `envpool.composition`'s.
 
 from __future__ import annotations
 
+from actors import roster
 from actors.base import Actor
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
 from envpool.members import Member, Program, Status
+
+APART = 1 << 40
+"""Between the seeds of two composers: more than a journal has entries."""
 
 
 class ComposerActor(Actor):
@@ -32,7 +36,9 @@ class ComposerActor(Actor):
                 ),
             ),
             # Another seed at each start, so that a restarted composer does not search the same chains again.
-            seed=self.config.run.seed + self.pool_reader.last_sequence(),
+            seed=self.config.run.seed
+            + self.pool_reader.last_sequence()
+            + roster.number_of(self.name) * APART,
             known=lambda id: self.pool_reader.status(id) is not None,
         )
         if composer.enabled:
@@ -42,7 +48,7 @@ class ComposerActor(Actor):
         return {"proposed": self._proposed, "admitted": self._admitted}
 
     async def _compose_once(self) -> None:
-        if self.phase != "training" or self.draining:
+        if not self.working:
             await self.idle("run")
             return
         await self.idle("", self.config.composer.interval_seconds)

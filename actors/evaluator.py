@@ -3,7 +3,8 @@
 Invariant: its questions are never trained on. Those of training families are on the held-out side of the split by
 hash of the instance; the others belong to families that are set apart whole. A finished evaluation is kept in the
 pool and not done again. What could not be judged is never counted as wrong: a failure of the machine is tried
-again, and a question whose program breaks has no score.
+again, and a question whose program breaks, or that does not fit the policy's context, has no score. Questions are
+spread over all solvers of the policy.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import Any
 
 from actors.base import Actor
 from actors.lookup import PoolLookup
+from actors.solvers import Answers
 from envpool.contract import Failed, Instance, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Program
+from training.policy.errors import GenerationRefused
 
 BATCH = 256
 """Questions asked together: enough to keep an engine's batch full, few enough to see progress."""
@@ -40,7 +43,7 @@ class EvaluatorActor(Actor):
         await self.ready()
         async with self._lock:
             key = f"evaluation:{label}"
-            known = self.pool_reader.state(key)
+            known = await self.peers.pool.state(key)
             if known is None:
                 recipes = await self._questions()
                 known = {kind: await self._ask(recipes[kind]) for kind in recipes}
@@ -53,7 +56,7 @@ class EvaluatorActor(Actor):
 
     async def _questions(self) -> dict[str, list[dict[str, Any]]]:
         """The recipes of both sets; chosen once, kept with the pool."""
-        known = self.pool_reader.state("evaluation:questions")
+        known = await self.peers.pool.state("evaluation:questions")
         if known is None:
             evaluation = self.config.evaluation
             known = {
@@ -108,7 +111,7 @@ class EvaluatorActor(Actor):
         instances = await asyncio.gather(*(self._examiner.build(recipe) for recipe in recipes))
         policy, evaluation = self.config.policy, self.config.evaluation
         self.waiting_for = "solver"
-        answers = await self.peers["solver-0"].generate(
+        answers = await self.solvers.ask_each(
             [instance.prompt for instance in instances],
             evaluation.repeats,
             policy.max_tokens,
@@ -117,21 +120,22 @@ class EvaluatorActor(Actor):
         self.waiting_for = "sandbox"
         return await asyncio.gather(*(self._judge(i, a) for i, a in zip(instances, answers, strict=True)))
 
-    async def _judge(self, instance: Instance, answers: list[dict[str, Any]]) -> dict[str, Any]:
+    async def _judge(self, instance: Instance, answers: Answers | GenerationRefused) -> dict[str, Any]:
+        if isinstance(answers, GenerationRefused):
+            return _unscored(instance, f"the policy cannot be asked: {answers}")
         outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if machine := [outcome for outcome in failed if not outcome.program]:
             raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {machine[0].reason}")
         if failed:  # the same on every try: the question leaves both evaluations
-            return {
-                "member": instance.recipe.member,
-                "success": None,
-                "parsed": None,
-                "why": failed[0].reason,
-            }
+            return _unscored(instance, failed[0].reason)
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         return {
             "member": instance.recipe.member,
             "success": sum(outcome.success for outcome in scored) / len(outcomes),
             "parsed": len(scored) / len(outcomes),
         }
+
+
+def _unscored(instance: Instance, why: str) -> dict[str, Any]:
+    return {"member": instance.recipe.member, "success": None, "parsed": None, "why": why}

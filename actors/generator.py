@@ -2,7 +2,8 @@
 
 Invariant: both hand their programs to the same validator, and every proposal of a policy keeps its prompt,
 parents, policy version and verdict. Groups of proposals train the policy as a generator. It asks for room before
-it writes. Prompts, parsing and the grammar are `envpool.generation`'s.
+it writes. There may be several: the grammar, whose position is one, is the first one's. Prompts, parsing and the
+grammar are `envpool.generation`'s.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import random
 import time
 from typing import Any
 
+from actors import roster
 from actors.base import Actor
 from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
 from envpool.members import Member, Origin, Program, Status
@@ -21,18 +23,19 @@ from training.trajectory import Sample
 
 
 class GeneratorActor(Actor):
-    """Two loops: the policy's proposals and the grammar's."""
+    """Two loops: the policy's proposals and, in the first generator, the grammar's."""
 
     background_nice = 5
 
     async def start(self) -> None:
-        self._rng = random.Random(f"{self.config.run.seed}:{time.time_ns()}")
-        self._grammar = Grammar(self.config.run.seed, position=int(self.pool_reader.state("grammar") or 0))
+        self._rng = random.Random(f"{self.config.run.seed}:{self.name}:{time.time_ns()}")
+        position = int(await self.peers.pool.state("grammar") or 0)
+        self._grammar = Grammar(self.config.run.seed, position=position)
         novelty = self.config.novelty
         self._rewards = ProposalRewards(novelty.bonus_low, novelty.bonus_high, self.config.admission.penalty)
         self._written = {"policy": 0, "grammar": 0}
         self._admitted = {"policy": 0, "grammar": 0}
-        if self.config.grammar.enabled:
+        if self.config.grammar.enabled and roster.number_of(self.name) == 0:
             self.background("grammar", self._grammar_once)
         if self.config.generator.enabled:
             self.background("policy", self._policy_once)
@@ -58,7 +61,7 @@ class GeneratorActor(Actor):
             [parent.material.source for parent in parents if isinstance(parent.material, Program)]
         )
         self.waiting_for = "solver"
-        replies = await self.peers["solver-0"].generate(
+        replies = await self.solvers.generate(
             [prompt], generator.group_size, generator.max_tokens, self.config.policy.temperature, True
         )
         samples = [Sample.from_dict(reply) for reply in replies[0]]
@@ -85,14 +88,14 @@ class GeneratorActor(Actor):
             await self.peers.metrics.alarm("infrastructure", f"a proposal was not judged: {fault}")
 
     async def _may_write(self, interval: float) -> bool:
-        if self.phase != "training" or self.draining:
+        if not self.working:
             await self.idle("run")
             return False
         await self.idle("", interval)
         if await self.peers.validator.room() == 0:
             await self.idle("validator")
             return False
-        return self.phase == "training" and not self.draining
+        return self.working
 
     def _parents(self, count: int) -> list[Member]:
         """Few-shot parents: seeds with at least the floor's probability, else any active program."""

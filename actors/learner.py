@@ -2,7 +2,8 @@
 
 Invariant: policy versions only rise, also when weights fall back to a checkpoint; what was trained after that
 checkpoint reopens in the buffer, so no sample counts twice in the weights that survive. A checkpoint is whole
-before the pool says that it is there. The update itself is `training.grpo`'s work.
+before the pool says that it is there. A solver that is away or has not started is not waited for without end: it takes
+up what the pool names by itself. One that leaves saves first. The update itself is `training.grpo`'s work.
 """
 
 from __future__ import annotations
@@ -14,7 +15,11 @@ from collections.abc import Awaitable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ray.exceptions import RayError
+
+from actors import roster
 from actors.base import Actor
+from actors.peers import Peer, PeerUnavailable
 from training.grpo.errors import LearnerError, LearnerRankLost
 from training.grpo.settings import LearnerSettings
 from training.policy.source import resolve_model
@@ -26,8 +31,13 @@ if TYPE_CHECKING:
     from training.grpo.learner import Learner
 
 KEPT_EXPORTS = 2
+ACKNOWLEDGE_SECONDS = 120.0
+"""For a solver to take up new weights, before the next update is made without it."""
 STALL_SECONDS = 600.0
 """Waiting for a batch that long raises an alarm."""
+
+
+OVERVIEW_SECONDS = 10.0
 
 
 class LearnerActor(Actor):
@@ -39,7 +49,7 @@ class LearnerActor(Actor):
         self._batch_since = time.monotonic()
         self._stalled_at = -1
         folder = await asyncio.to_thread(resolve_model, self.config.policy.model)
-        self._learner = await asyncio.to_thread(self._started, self._settings(folder))
+        self._learner = await asyncio.to_thread(self._started, self._settings(folder), await self._avoided())
         await self._stand_at(await asyncio.to_thread(self._learner.load, self._checkpoints))
         self.background("learn", self._learn_once, vital=True)
 
@@ -56,19 +66,28 @@ class LearnerActor(Actor):
                 await self._whole(self._save())
         return self._last_checkpoint
 
+    async def drain(self) -> None:
+        await super().drain()
+        if self._starting.done() and not self._starting.exception():
+            await self.checkpoint()
+
     def gauges(self) -> dict[str, float]:
+        if not hasattr(self, "_last_checkpoint"):
+            return {}
         return {"step": self._step, "version": self._version, "checkpoint": self._last_checkpoint}
 
     async def stop(self) -> None:
         await super().stop()
-        await asyncio.to_thread(self._learner.close)
+        if hasattr(self, "_learner"):
+            await asyncio.to_thread(self._learner.close)
 
     @staticmethod
-    def _started(settings: LearnerSettings) -> Learner:
+    def _started(settings: LearnerSettings, avoid: list[str]) -> Learner:
         # Only here: verl takes seconds to import, which whoever merely names this class need not pay.
         from training.grpo.learner import Learner
 
         learner = Learner(settings)
+        learner.avoid = avoid
         learner.start()
         return learner
 
@@ -93,12 +112,20 @@ class LearnerActor(Actor):
             seed=self.config.run.seed,
         )
 
+    async def _avoided(self) -> list[str]:
+        """Nodes in quarantine; none where the supervisor does not say so soon."""
+        try:
+            overview = await asyncio.wait_for(self.peers.supervisor.overview(), OVERVIEW_SECONDS)
+        except (TimeoutError, RayError):
+            return []
+        return [node["id"] for node in overview["nodes"] if node["quarantined"]]
+
     async def _learn_once(self) -> None:
-        if self._step >= self.config.run.steps or self.phase != "training" or self.draining:
+        if self._step >= self.config.run.steps or not self.working:
             self._batch_since = time.monotonic()  # nobody makes groups for it now
             await self.idle("run")
             return
-        taken = await self.peers.buffer.take(self._version)
+        taken = await self._buffer.take(self._version)
         if taken is None:
             await self._alarm_when_stalled()
             await self.idle("buffer")
@@ -112,7 +139,7 @@ class LearnerActor(Actor):
         waited = time.monotonic() - self._batch_since
         if waited > STALL_SECONDS and self._stalled_at != self._version:
             self._stalled_at = self._version
-            text = f"no batch for {waited:.0f} s after step {self._step}; the buffer's drops tell why"
+            text = f"{self._policy}: no batch for {waited:.0f} s after step {self._step}; the buffer's drops tell why"
             await self.peers.metrics.alarm("stall", text)
 
     async def _whole(self, work: Awaitable[None]) -> None:
@@ -121,6 +148,7 @@ class LearnerActor(Actor):
             await work
         except LearnerError as error:
             self._note("rank", f"{error}")
+            self._learner.avoid = await self._avoided()
             await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
             if not isinstance(error, LearnerRankLost):
                 raise
@@ -135,54 +163,87 @@ class LearnerActor(Actor):
         update_seconds = time.monotonic() - start
         self._step, self._version = self._step + 1, self._version + 1
         # Before it is published: if that fails, the batch is in these weights all the same.
-        await self.peers.buffer.trained([group.id for group in groups], self._version)
+        await self._buffer.trained([group.id for group in groups], self._version)
         await self._publish()
         if self._step % self.config.learner.checkpoint_every == 0 or self._step >= self.config.run.steps:
             await self._save()
         self._batch_since = time.monotonic()
         await self.peers.metrics.step(
-            {**metrics, "step": self._step, "version": self._version, "wait_seconds": waited,
+            {**metrics, "policy": self._policy, "step": self._step, "version": self._version, "wait_seconds": waited,
              "update_seconds": update_seconds, "publish_seconds": self._batch_since - start - update_seconds},
             [group.id for group in groups],
         )  # fmt: skip
 
     async def _publish(self) -> None:
-        """Export the weights and make them live in every solver, then say so in the pool."""
-        folder = self.config.run_folder / "weights"
+        """Export the weights, say so in the pool, and make them live in every solver that serves."""
+        own, folder = self.config.own, self.config.policy_folder / "weights"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"version-{self._version:06d}.safetensors"
         await asyncio.to_thread(self._learner.export, path)
-        await self.peers.pool.put_state("weights", {"path": str(path), "version": self._version})
-        solvers = [self.peers[f"solver-{index}"] for index in range(self.config.solver.count)]
-        await asyncio.gather(*(solver.update_weights(str(path), self._version) for solver in solvers))
-        # Only now: every solver has acknowledged the newer file.
+        # Before they are told: one that starts meanwhile, or misses the call, takes up what the pool names.
+        await self.peers.pool.put_state(own("weights"), {"path": str(path), "version": self._version})
+        await self._tell_solvers(str(path))
         for old in sorted(folder.glob("version-*.safetensors"))[:-KEPT_EXPORTS]:
             old.unlink(missing_ok=True)
-        await self.peers.pool.put_state("progress", {"step": self._step, "version": self._version})
+        await self.peers.pool.put_state(own("progress"), {"step": self._step, "version": self._version})
+
+    async def _tell_solvers(self, path: str) -> None:
+        """Every solver of the policy that is wanted; one that does not answer in time is left to catch up by itself.
+
+        Raises what a solver raises that could not take the weights.
+        """
+        telling = [
+            asyncio.create_task(self._tell(name, path)) for name in roster.solvers(self.config, self.wanted)
+        ]
+        if not telling:
+            return
+        done, late = await asyncio.wait(telling, timeout=ACKNOWLEDGE_SECONDS)
+        for task in done:
+            task.result()
+        for task in late:
+            task.cancel()
+        if late:
+            text = f"{self._policy}: {len(late)} solvers did not take up version {self._version} in time"
+            await self.peers.metrics.alarm("stall", text)
+
+    async def _tell(self, name: str, path: str) -> None:
+        try:
+            await self.peers[name].update_weights(path, self._version)
+        except PeerUnavailable:
+            return  # scaled away meanwhile, or away: whoever takes its place starts with these weights
 
     async def _save(self) -> None:
         await asyncio.to_thread(self._learner.save, self._checkpoints, {"step": self._step})
         self._last_checkpoint = self._step
-        await self.peers.pool.put_state("checkpoint", {"step": self._step, "version": self._version})
-        await self.peers.buffer.checkpointed(self._version)
+        await self.peers.pool.put_state(
+            self.config.own("checkpoint"), {"step": self._step, "version": self._version}
+        )
+        await self._buffer.checkpointed(self._version)
+
+    @property
+    def _policy(self) -> str:
+        return self.config.policy.name
+
+    @property
+    def _buffer(self) -> Peer:
+        return self.peers[self.config.own("buffer")]
 
     @property
     def _checkpoints(self) -> Path:
-        return self.config.run_folder / "checkpoints"
+        return self.config.policy_folder / "checkpoints"
 
     async def _stand_at(self, saved: Checkpoint | None) -> None:
         """Go on from a checkpoint (None: the base model) under a version above all that were ever live."""
-        live = int((self.pool_reader.state("weights") or {}).get("version", 0))
+        live = int((await self.peers.pool.state(self.config.own("weights")) or {}).get("version", 0))
         self._step = self._last_checkpoint = int(saved.extra["step"]) if saved else 0
         self._version = saved.version if saved else 0
         since = self._version
         if live:  # else nothing but the base model was ever live, and solvers have loaded that themselves
             self._version = live + 1
         # Before they are published: if that fails, no group may stay behind as trained.
-        reopened = await self.peers.buffer.reopen(since, self._version)
+        reopened = await self._buffer.reopen(since, self._version)
         if not live:
             return
         await self._publish()
-        await self.peers.metrics.event(
-            "fallback", {"step": self._step, "version": self._version, "was": live, "reopened": reopened}
-        )
+        facts = {"step": self._step, "version": self._version, "was": live, "reopened": reopened}
+        await self.peers.metrics.event("fallback", {"policy": self._policy, **facts})

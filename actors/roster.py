@@ -71,7 +71,10 @@ class Post:
 
     def load(self, config: Config) -> type:
         """The actor's class, ours or what `run.actors` has in its place; imported only where the actor is made."""
-        module, name = config.run.actors.get(self.kind.rpartition(".")[2], self.path).split(":")
+        kind = self.kind.rpartition(".")[2]
+        if kind == "solver" and self.policy and self.policy.endpoint:
+            kind = "endpoint"
+        module, name = config.run.actors.get(kind, self.path).split(":")
         return getattr(importlib.import_module(module), name)
 
 

@@ -142,7 +142,7 @@ class ValidatorActor(Actor):
         policy = self.config.policy
         prompts = [instance.prompt for instance in instances]
         try:
-            answers = await self.peers["solver-0"].generate(prompts, 1, policy.max_tokens, policy.temperature)
+            answers = await self.solvers.generate(prompts, 1, policy.max_tokens, policy.temperature)
         except GenerationRefused as refusal:
             raise Refusal(f"the solver cannot be asked: {refusal}") from refusal
         examiner = Examiner(self.sandboxes, lambda _: member)

@@ -91,7 +91,7 @@ class SimulatedLearner:
 class SimulatedLearnerActor(Recording, LearnerActor):
     """The learner actor as it is, with the simulated learner; each batch that it trains is written down."""
 
-    def _started(self, settings: LearnerSettings) -> Any:  # type: ignore[override]
+    def _started(self, settings: LearnerSettings, avoid: Sequence[str] = ()) -> Any:  # type: ignore[override]
         return _Told(settings, self.ledger.write)
 
 

@@ -19,5 +19,9 @@ class WeightUpdateFailed(PolicyEngineError):
     """New weights were not taken; the engine lives and goes on with the weights it had."""
 
 
+class WeightsNotShared(PolicyEngineError):
+    """The learner's weights file is not to be seen from the solver's node."""
+
+
 class EndpointUnavailable(PolicyEngineError):
     """A policy's endpoint does not answer, or takes no request of ours; it may later."""
