@@ -17,8 +17,8 @@ from actors.roster import Place
 from cluster.config import Config
 from cluster.placement import demand, missing, nodes_from
 from cluster.resolve import resolve
-from training.grpo.learner import rank_pool
 from training.grpo.platform import serve
+from training.grpo.rank_pool import RankPool
 from training.grpo.settings import LearnerSettings
 
 
@@ -30,7 +30,6 @@ class Machines:
             initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
         )
         self.nodes: list[tuple[float, Any]] = []
-        self.connect()
 
     def connect(self) -> None:
         """As a driver of its own."""
@@ -55,11 +54,13 @@ class Machines:
 def machines() -> Iterator[Machines]:
     ray.shutdown()  # other tests keep theirs for the whole session, and a process has one
     made = Machines()
-    serve(gpus=True)
-    yield made
-    serve(gpus=False)
-    ray.shutdown()
-    made.cluster.shutdown()
+    try:
+        made.connect()
+        yield made
+    finally:
+        serve(gpus=False)  # which a pool of GPU ranks has changed
+        ray.shutdown()
+        made.cluster.shutdown()
 
 
 def standing(prefix: str = "") -> dict[str, dict[str, Any]]:
@@ -81,13 +82,15 @@ def reserve_solvers(config: Config, avoid: tuple[str, ...] = ()) -> None:
         placement_groups.reserve(f"run/{post.name}", post.gpus, post.cpus, avoid)
 
 
-def reserve_ranks(config: Config) -> list[PlacementGroup]:
-    """As the learner does before it starts its ranks. The groups live as long as the returned handles' driver."""
+def reserve_ranks(config: Config, avoid: tuple[str, ...] = ()) -> RankPool:
+    """As the learner does before it starts its ranks."""
     learner = config.learner
     settings = LearnerSettings(
         Path("model"), learner.ranks, learner.ranks_per_node, gpus=True, name="run/learner-"
     )
-    return rank_pool(settings).get_placement_groups()
+    pool = RankPool(settings, avoid)
+    pool.get_placement_groups()
+    return pool
 
 
 ORDERS = [(reserve_solvers, reserve_ranks), (reserve_ranks, reserve_solvers)]
@@ -157,6 +160,20 @@ def test_no_group_lies_on_a_node_in_quarantine(machines: Machines) -> None:
     assert placement_group_table(ninth)["state"] == "PENDING"
     placement_groups.release("run/solver-0")
     assert ninth.wait(30) and nodes_of(ninth) == {free}
+
+
+def test_ranks_keep_away_from_a_node_in_quarantine_where_there_is_room_elsewhere(machines: Machines) -> None:
+    config = resolve("a100-node")
+    away, free = machines.have(8, 8)
+    pool = reserve_ranks(config, (away,))
+    assert [nodes_of(group) for group in pool.get_placement_groups()] == [{free}]
+    pool.release()
+    assert standing() == {}
+    for index in range(5):
+        placement_groups.reserve(f"run/solver-{index}", 1, 0, [away])
+    pool = reserve_ranks(config, (away,))
+    assert [nodes_of(group) for group in pool.get_placement_groups()] == [{away}]
+    pool.release()
 
 
 def test_a_group_is_adopted_unless_its_node_fell_into_quarantine_or_its_size_changed(

@@ -11,27 +11,26 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from training.grpo.platform import serve  # first: verl asks for its platform while it is imported
+import training.grpo.platform  # noqa: F401  (first: verl asks for its platform while it is imported)
 
 # isort: split
 import numpy as np
 import ray
-from ray import PlacementGroupID
 from ray.exceptions import RayActorError, RayError
-from ray.util.placement_group import PlacementGroup, placement_group_table, remove_placement_group
 from tensordict import TensorDict
-from verl.single_controller.ray import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup
+from verl.single_controller.ray import RayClassWithInitArgs, RayWorkerGroup
 from verl.utils import tensordict_utils as tu
 
 from training.grpo import checkpoints
 from training.grpo.batch import build_batch
 from training.grpo.errors import LearnerError, LearnerRankLost
-from training.grpo.settings import LearnerSettings, rank_groups
+from training.grpo.rank_pool import RankPool, remove_orphans
+from training.grpo.settings import LearnerSettings
 from training.grpo.verl_config import actor_config, rank_environment, worker_config
 from training.grpo.worker import LearnerWorker, grpo_loss
 from training.trajectory import Group
@@ -57,12 +56,16 @@ PEER_GRACE = 15.0
 
 
 class Learner:
-    """GRPO on one policy. `version` counts optimiser steps since the model it began with."""
+    """GRPO on one policy. `version` counts optimiser steps since the model it began with.
+
+    `avoid` are ids of nodes that the next start keeps away from where it can.
+    """
 
     def __init__(self, settings: LearnerSettings) -> None:
         self.settings = settings
         self.version = 0
-        self._pool: RayResourcePool | None = None
+        self.avoid: Collection[str] = ()
+        self._pool: RankPool | None = None
         self._group: RayWorkerGroup | None = None
 
     def start(self) -> None:
@@ -70,10 +73,9 @@ class Learner:
         if self._group is not None:
             raise LearnerError("already started")
         settings = self.settings
-        serve(settings.gpus)
         if settings.name:
-            _remove_orphans(settings.name)
-        self._pool = rank_pool(settings)
+            remove_orphans(settings.name)
+        self._pool = RankPool(settings, self.avoid)
         rank = RayClassWithInitArgs(
             cls=ray.remote(LearnerWorker), config=worker_config(settings), share_prefix=settings.share_prefix
         )
@@ -154,8 +156,8 @@ class Learner:
         pool, self._pool = self._pool, None
         for worker in group.workers if group is not None else ():
             ray.kill(worker)
-        for placement in (pool.pgs or ()) if pool is not None else ():
-            remove_placement_group(placement)
+        if pool is not None:
+            pool.release()
 
     def _train(self, batch: TensorDict) -> dict[str, Any]:
         try:
@@ -189,24 +191,6 @@ class Learner:
         if failure is not None:
             raise LearnerError(str(failure)) from failure
         return ray.get(references)
-
-
-def rank_pool(settings: LearnerSettings) -> RayResourcePool:
-    """Where the ranks go: groups that each lie on one node, reserved when they are first asked for."""
-    return RayResourcePool(
-        rank_groups(settings.ranks, settings.ranks_per_node),
-        use_gpu=settings.gpus,
-        max_colocate_count=1,
-        name_prefix=settings.name or None,
-    )
-
-
-def _remove_orphans(name: str) -> None:
-    """Ray removes a group with the actor that made it, but not when that actor is killed and restarted."""
-    for id, facts in placement_group_table().items():
-        if facts["name"].startswith(f"{name}verl_group_") and facts["state"] != "REMOVED":
-            log.warning("removing the placement group of a learner that was killed: %s", facts["name"])
-            remove_placement_group(PlacementGroup(PlacementGroupID(bytes.fromhex(id))))
 
 
 def step_metrics(output: dict[str, Any], groups: Sequence[Group], seconds: float) -> dict[str, float]:

@@ -26,12 +26,14 @@ def nodes() -> Iterator[Cluster]:
     """Two nodes of one CPU: a rank fills each."""
     ray.shutdown()  # other tests keep theirs for the whole session, and a process has one
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    cluster.add_node(num_cpus=1)
     environment = {"PYTHONPATH": os.pathsep.join([ROOT, os.environ.get("PYTHONPATH", "")])}
-    ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": environment})
-    yield cluster
-    ray.shutdown()
-    cluster.shutdown()
+    try:
+        cluster.add_node(num_cpus=1)
+        ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": environment})
+        yield cluster
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
 
 
 def standing() -> dict[str, list[str]]:
