@@ -68,6 +68,7 @@ class SolverGroup:
             except GenerationRefused as refusal:
                 return refusal
 
+        await self._roll_call()
         return await asyncio.gather(*map(one, prompts))
 
     async def _next(self, passed: dict[str, float], deadline: float) -> str:
@@ -92,6 +93,13 @@ class SolverGroup:
                 await asyncio.wait(waking, timeout=PAUSE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             else:
                 await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _roll_call(self) -> None:
+        """Give all that serve a moment to say so, or the first to answer would get everything."""
+        for name in self._names():
+            self._wake(name)
+        if waking := list(self._waking.values()):
+            await asyncio.wait(waking, timeout=PAUSE_SECONDS)
 
     def _wake(self, name: str) -> None:
         """Ask a solver that is not known to serve to be ready, and know it once it is."""
