@@ -19,6 +19,7 @@ from typing import Any
 from actors.base import Actor, node_id
 from actors.pool import GIB
 from envpool.store import Changes, PoolReplica, ReplicaDiverged
+from envpool.store.replica import remove_abandoned
 
 GATHER_SECONDS = 0.02
 """After each batch, so that a busy pool is followed in batches and not commit by commit."""
@@ -30,7 +31,9 @@ class FollowerActor(Actor):
 
     async def start(self) -> None:
         self._folder = self.config.replica_folder(node_id())
-        map_size = int(self.config.pool.map_size_gib * GIB)
+        await asyncio.to_thread(remove_abandoned, self._folder.parent)
+        # Twice the pool's: while a snapshot is written the former content is still there.
+        map_size = 2 * int(self.config.pool.map_size_gib * GIB)
         self._replica = await asyncio.to_thread(PoolReplica.open, self._folder, map_size)
         self._lags: deque[float] = deque(maxlen=KEPT_LAGS)
         self._behind = self._sequence = self._snapshots = self._bytes = 0

@@ -5,7 +5,6 @@ another name first, and takes its place by one rename. Restore and compaction ho
 while any process has the pool open. Nothing is judged but wholeness, by `integrity`.
 """
 
-import fcntl
 import os
 import shutil
 import time
@@ -18,7 +17,7 @@ from envpool.store.apart import check_at
 from envpool.store.durable import synced
 from envpool.store.environment import store_errors
 from envpool.store.errors import NoPool, OlderSchema, StoreError
-from envpool.store.locking import WRITER_LOCK, lock_out_others
+from envpool.store.locking import WRITER_LOCK, alone, lock_out_others
 from envpool.store.reading import PoolReader, PoolReads
 from envpool.store.writing import PoolWriter
 
@@ -67,7 +66,7 @@ def backup(pool: PoolReads, target: Path) -> Copy:
 
 def compact(path: Path) -> Compaction:
     """Gives unused pages of a pool's file back; its limit stays. Raises StoreError for a pool in use or damaged."""
-    with _alone(path):
+    with _without_writer(path):
         before = (path / DATA).stat().st_size
         with _aside(path) as folder:
             _refuse_damaged(path)
@@ -90,7 +89,7 @@ def restore(source: Path, path: Path) -> tuple[Copy, Path | None]:
     if not (source / DATA).is_file():
         raise NoPool(f"there is no backup of a pool at {source}")
     path.mkdir(parents=True, exist_ok=True)
-    with _alone(path), _aside(path) as folder:
+    with _without_writer(path), _aside(path) as folder:
         try:
             shutil.copyfile(source / DATA, folder / DATA)
             synced(folder / DATA)
@@ -128,7 +127,7 @@ def _refuse_damaged(path: Path) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
+def _without_writer(path: Path) -> Iterator[None]:
     """Keeps writers out for as long. Raises StoreError where there is one."""
     lock = lock_out_others(path, WRITER_LOCK, "writer")
     try:
@@ -174,13 +173,7 @@ def _take_the_place(new: Path, path: Path) -> None:
     LMDB's lock file belongs to the old file: a handle that is open would lead the next writer astray, so there must be
     none, and LMDB's own lock keeps others from opening it meanwhile.
     """
-    with (path / LOCK).open("ab") as lock:
-        try:
-            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
-        except OSError as error:
-            raise StoreError(
-                f"pool {path} is open in another process (a view of the run?); end it and try again"
-            ) from error
+    with alone(path / LOCK):
         os.replace(new, path / DATA)
         with suppress(FileNotFoundError):
             (path / LOCK).unlink()

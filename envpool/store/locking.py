@@ -5,6 +5,8 @@ Invariant: whoever holds the lock is named in the file, so a refusal says whom t
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from envpool.store.errors import StoreError
@@ -27,3 +29,19 @@ def lock_out_others(folder: Path, name: str, who: str) -> int:
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
     return lock
+
+
+@contextmanager
+def alone(lock_file: Path) -> Iterator[None]:
+    """Keeps every other process from opening an LMDB environment. Raises StoreError where one has it open.
+
+    It takes the lock that LMDB takes on its own lock file; this process must not have the environment open.
+    """
+    with lock_file.open("ab") as lock:
+        try:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, 0)
+        except OSError as error:
+            raise StoreError(
+                f"pool {lock_file.parent} is open in another process (a view of the run?); end it and try again"
+            ) from error
+        yield

@@ -8,6 +8,7 @@ is thrown away and made anew. Nothing here knows where changes come from.
 
 import logging
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Self
 from envpool.store.changes import Operation, Position, Transaction, unpack_operations
 from envpool.store.environment import DATABASES, MAP_SIZE, open_as_replica, store_errors
 from envpool.store.errors import ReplicaDiverged, StoreError
-from envpool.store.locking import REPLICA_LOCK, WRITER_LOCK, lock_out_others
+from envpool.store.locking import REPLICA_LOCK, WRITER_LOCK, alone, lock_out_others
 from envpool.store.migration import SCHEMA
 from envpool.store.reading import PoolReads
 from envpool.store.snapshots import contents
@@ -111,6 +112,25 @@ class PoolReplica(PoolReads):
             self._commits += 1
             if self._commits % COMMITS_BETWEEN_READER_CHECKS == 0:
                 self._env.reader_check()
+
+
+def remove_abandoned(folder: Path) -> list[Path]:
+    """Removes the replicas in `folder` that no follower writes and no process reads; nodes that died left them."""
+    removed = []
+    for lock in folder.glob(f"*/{REPLICA_LOCK}"):
+        try:
+            follower = lock_out_others(lock.parent, REPLICA_LOCK, "follower")
+        except (StoreError, FileNotFoundError):
+            continue
+        try:
+            with alone(lock.parent / "lock.mdb"):
+                shutil.rmtree(lock.parent)
+                removed.append(lock.parent)
+        except (StoreError, OSError) as error:
+            logger.info("replica %s stays: %s", lock.parent, error)
+        finally:
+            os.close(follower)
+    return removed
 
 
 def _trusted(path: Path, map_size: int) -> tuple[Any, dict[str, Any]]:

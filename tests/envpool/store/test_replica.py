@@ -23,6 +23,7 @@ from envpool.store import NoPool, PoolReader, PoolReplica, PoolWriter, ReplicaDi
 from envpool.store.backup import backup, restore
 from envpool.store.changes import Transaction
 from envpool.store.integrity import check
+from envpool.store.replica import remove_abandoned
 from envpool.store.snapshots import SnapshotFile, snapshot_chunks
 
 MAP_SIZE = 64 << 20
@@ -387,3 +388,31 @@ def test_a_snapshot_in_a_file_is_taken_chunk_by_chunk(
     snapshot.remove()
     with pytest.raises(FileNotFoundError):
         snapshot.chunk(0)
+
+
+def test_abandoned_replicas_are_removed_and_those_in_use_stay(tmp_path: Path, pool: PoolWriter) -> None:
+    for name in ("followed", "read", "left", "reader-left"):
+        with PoolReplica.open(tmp_path / "replicas" / name, MAP_SIZE) as replica:
+            give(pool, replica)
+    (tmp_path / "replicas" / "something-else").mkdir()
+    code = "import sys; from envpool.store import PoolReader; p = PoolReader.open(sys.argv[1]); print(1); input()"
+    readers = [
+        subprocess.Popen(
+            [sys.executable, "-uc", code, tmp_path / "replicas" / name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("read", "reader-left")
+    ]
+    for reader in readers:
+        reader.stdout.readline()
+    readers[1].kill()
+    readers[1].communicate()
+    with PoolReplica.open(tmp_path / "replicas" / "followed", MAP_SIZE) as followed:
+        removed = {path.name for path in remove_abandoned(tmp_path / "replicas")}
+        assert removed == {"left", "reader-left"}
+        give(pool, followed)
+    readers[0].communicate("done\n")
+    left = {path.name for path in (tmp_path / "replicas").iterdir()}
+    assert left == {"followed", "read", "something-else"}
