@@ -129,7 +129,7 @@ class SimulatedRun:
         table = actors()
         found = {}
         for name in roster.present(self.config):
-            with suppress(ValueError):
+            with suppress(ValueError, KeyError):  # made or gone just now
                 found[name] = table[self.actor(name)._actor_id.hex()]
         return found
 
