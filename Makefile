@@ -3,7 +3,7 @@ FLAVOUR ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu
 STAMP := .venv/.ready
 PY := .venv/bin/python
 
-.PHONY: run test bench check setup clean
+.PHONY: run test bench chaos check setup clean
 run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo']
 	$(PY) launch.py --config local $(ARGS)
 
@@ -12,6 +12,9 @@ test: $(STAMP)  ## all tests, the end-to-end run among them
 
 bench: $(STAMP) ## ratios to named alternatives, in one run: make bench [ARGS='sandbox store']
 	$(PY) -m tests.benchmarks $(ARGS)
+
+chaos: $(STAMP) ## an hour of random kills on four nodes, then the invariants: make chaos [ARGS='--minutes 10']
+	$(PY) -m tests.chaos $(ARGS)
 
 check: $(STAMP) ## lint, types, direction of imports
 	.venv/bin/ruff check .
