@@ -90,6 +90,11 @@ class Keeper:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    @property
+    def nodes(self) -> list[Node]:
+        """The cluster's nodes, as the last turn saw them; none before the first."""
+        return self._nodes
+
     def overview(self) -> dict[str, Any]:
         """Nodes with the actors on them, deaths, and who is leaving: plain data for the status."""
         by_node: dict[str, list[str]] = {}
@@ -109,8 +114,9 @@ class Keeper:
         }  # fmt: skip
 
     def failing(self) -> dict[str, tuple[int, str]]:
-        """Actors whose start fails, how often in a row, and with what the first time."""
-        return {f"start of {name}": failed for name, failed in self._failed_starts.items()}
+        """Actors that the run cannot do without whose start fails, how often in a row, and with what the first time."""
+        starts = self._failed_starts.items()
+        return {f"start of {name}": failed for name, failed in starts if not roster.is_attached(name)}
 
     def _followers(self) -> list[Post]:
         home = next((node.id for node in self._nodes if node.is_head), "")

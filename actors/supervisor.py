@@ -15,9 +15,9 @@ from typing import Any
 from actors import roster
 from actors.base import Actor
 from actors.keeper import Keeper
-from cluster import wanted
+from cluster import placement, wanted
 from cluster.config import Config
-from cluster.wanted import Wanted
+from cluster.wanted import Wanted, WantedError
 from envpool.store import NoPool
 
 TICK_SECONDS = 1.0
@@ -60,11 +60,11 @@ class SupervisorActor(Actor):
 
     async def scale(self, counts: Mapping[str, int]) -> dict[str, int]:
         """Other counts of actors; returns all that are wanted now. Raises WantedError."""
-        return (await self._change(lambda now: wanted.scaled(now, counts))).counts
+        return (await self._change(lambda now: self._held(wanted.scaled(now, counts)))).counts
 
     async def attach(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Another policy joins the run. Idempotent. Raises WantedError."""
-        now = await self._change(lambda now: wanted.attached(now, spec, self.config))
+        now = await self._change(lambda now: self._held(wanted.attached(now, spec, self.config)))
         await self.peers.metrics.event("attached", {"policy": spec["name"]})
         return now.policy(spec["name"]).model_dump(mode="json")
 
@@ -138,6 +138,13 @@ class SupervisorActor(Actor):
             now = change(self.wanted)
             await self._want(now)
             return now
+
+    def _held(self, now: Wanted) -> Wanted:
+        """The same, where the cluster can hold it. Raises WantedError."""
+        nodes = self._keeper.nodes
+        if nodes and (lacks := placement.missing(placement.demand(self.config, now), nodes)):
+            raise WantedError(f"the cluster cannot hold that: it {'; '.join(lacks)}")
+        return now
 
     async def _want(self, now: Wanted) -> None:
         await self.peers.pool.put_state(wanted.KEY, now.model_dump(mode="json"))
