@@ -119,7 +119,8 @@ class Actor:
             "waiting_for": self.waiting_for,
             "failures": self._failed,
             "first_failures": dict(self._failures),
-            "failing": dict(self._in_a_row),
+            # Of what the run cannot do without; the failures of an attached policy end no run.
+            "failing": {} if self.config.policy.attached else dict(self._in_a_row),
             "audit": audit.findings(),
             "gauges": self.gauges(),
             "at": time.time(),

@@ -83,6 +83,11 @@ def kind_of(name: str) -> str:
     return FOLLOWER.rstrip("-") if name.startswith(FOLLOWER) else _NUMBERED.sub("", name)
 
 
+def is_attached(name: str) -> bool:
+    """Whether the actor serves an attached policy: the run goes on without it."""
+    return "." in name
+
+
 def number_of(name: str) -> int:
     """1 for `generator-1`; 0 for an actor of which there is one."""
     found = _NUMBERED.search(name)

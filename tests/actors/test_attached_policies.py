@@ -113,6 +113,20 @@ def test_a_model_behind_an_endpoint_is_calibrated_and_its_tokens_are_counted(
         detach(run, "far")
 
 
+def test_a_policy_that_cannot_start_says_why_and_ends_no_run(run: SimulatedRun) -> None:
+    attach(run, "keyless", model="m", endpoint="http://127.0.0.1:9/v1", key_env="KEY_THAT_IS_NOT_SET")
+
+    def told() -> list[str]:
+        failures = run.status()["actors"].get("supervisor", {}).get("first_failures", {})
+        return [trace for trace in failures.values() if "KEY_THAT_IS_NOT_SET" in trace]
+
+    assert run.until(told, LONG)
+    step = run.step()
+    run.until(lambda: run.step() > step + 1, LONG)
+    assert not any(report.get("failing") for report in run.status()["actors"].values())
+    detach(run, "keyless")
+
+
 def test_solvers_that_come_and_go_lose_no_group(run: SimulatedRun, pool: PoolReader) -> None:
     run.ask("supervisor", "scale", {"solver": 2})
     run.until(lambda: gauges(run, "solver-1").get("groups", 0) > 3, LONG)
