@@ -9,6 +9,7 @@ is thrown away and made anew. Nothing here knows where changes come from.
 import logging
 import os
 import shutil
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,7 @@ class PoolReplica(PoolReads):
         super().__init__(path, env, dbs)
         self._lock = lock
         self._commits = 0
+        self._turn = threading.RLock()
 
     @classmethod
     def open(cls, path: str | Path, map_size: int = MAP_SIZE) -> Self:
@@ -55,7 +57,9 @@ class PoolReplica(PoolReads):
             raise
 
     def close(self) -> None:
-        super().close()
+        """Gives the files back, once a batch or snapshot that another thread writes is done. Idempotent."""
+        with self._turn:
+            super().close()
         if self._lock >= 0 and os.getpid() == self._pid:
             os.close(self._lock)
             self._lock = -1
@@ -102,7 +106,7 @@ class PoolReplica(PoolReads):
 
     @contextmanager
     def _writing(self) -> Iterator[Any]:
-        with store_errors(self.path):
+        with self._turn, store_errors(self.path):
             with self._begin(write=True) as txn:
                 self._pinned.txn, self._pinned.writes = txn, True
                 try:

@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import lmdb
@@ -388,6 +390,30 @@ def test_a_snapshot_in_a_file_is_taken_chunk_by_chunk(
     snapshot.remove()
     with pytest.raises(FileNotFoundError):
         snapshot.chunk(0)
+
+
+def test_closing_waits_for_a_snapshot_that_is_being_written(
+    tmp_path: Path, pool: PoolWriter, replica: PoolReplica
+) -> None:
+    pool.admit(program("a"))
+    chunks, begun, go = list(snapshot_chunks(pool, chunk_bytes=100)), threading.Event(), threading.Event()
+
+    def slow() -> Iterator[bytes]:
+        for chunk in chunks:
+            begun.set()
+            go.wait()
+            yield chunk
+
+    writing = threading.Thread(target=replica.restore, args=(slow(),))
+    writing.start()
+    begun.wait()
+    closing = threading.Thread(target=replica.close)
+    closing.start()
+    go.set()
+    writing.join()
+    closing.join()
+    with PoolReader.open(replica.path) as reader:
+        assert list(reader.rows()) == list(pool.rows())
 
 
 def test_abandoned_replicas_are_removed_and_those_in_use_stay(tmp_path: Path, pool: PoolWriter) -> None:
