@@ -44,8 +44,9 @@ class Interrupted(RuntimeError):
 
 def drive(config: Config, cluster: Cluster, show: Show, say: Say) -> Status:
     """Start, resume or join the run and see it to its end; returns the last status. Raises RunFailed, Interrupted."""
-    supervisor = _taken_up(config, say)
-    with _stop_order(supervisor, cluster.local) as order:
+    with _stop_order(cluster.local) as order:
+        supervisor = _taken_up(config, say, lambda: order.given)
+        order.aim(supervisor)
         try:
             status = _watch(config, supervisor, show, order)
         except (RunFailed, KeyboardInterrupt):
@@ -71,12 +72,14 @@ def launch(config: Config, say: Say) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _taken_up(config: Config, say: Say) -> Any:
+def _taken_up(config: Config, say: Say, given_up: Callable[[], bool] = lambda: False) -> Any:
     """The run's supervisor: the one that is there, or a new one; a run that is being stopped is waited for."""
     there = _living(config)
     while there is not None and (_ask(there.overview) or {}).get("stopping"):
         say(f"run {config.run.name!r} is being stopped; it starts again when that is done")
         while there is not None:
+            if given_up():
+                raise Interrupted("left alone while it is being stopped")
             time.sleep(POLL_SECONDS)
             there = _living(config)
     if there is not None:
@@ -186,19 +189,24 @@ def _end(config: Config, supervisor: Any, now: bool) -> None:
 class _StopOrder:
     """The order to stop, passed on to the supervisor by a thread: whoever waits in a call need not come back first."""
 
-    def __init__(self, supervisor: Any) -> None:
-        self.supervisor = supervisor
+    def __init__(self) -> None:
         self.given = False
-        self._orders: SimpleQueue[bool] = SimpleQueue()  # the one queue that a signal handler may put into
+        self.supervisor: Any = None
+        self._heard: SimpleQueue[Callable[[], bool]] = SimpleQueue()  # what a signal handler may put into
         self._told = threading.Event()
         self._answer: Any = None
-        self._thread = threading.Thread(target=self._pass_on, name="stop order", daemon=True)
+        self._thread = threading.Thread(target=self._listen, name="stop order", daemon=True)
         self._thread.start()
+
+    def aim(self, supervisor: Any) -> None:
+        """Whom to tell, from now on or at once."""
+        self.supervisor = supervisor
+        self._heard.put(self._pass_on)
 
     def give(self) -> None:
         """Tell the supervisor to stop the run. Idempotent."""
         self.given = True
-        self._orders.put(True)
+        self._heard.put(self._pass_on)
 
     def answer(self) -> Any:
         """Ray's reference to what the supervisor says when it has stopped the run."""
@@ -206,24 +214,29 @@ class _StopOrder:
         return self._answer
 
     def wait(self, seconds: float) -> None:
-        """Some time, or until the order is given."""
+        """Some time, or until the order is passed on."""
         self._told.wait(seconds)
 
     def close(self) -> None:
         """End the thread."""
-        self._orders.put(False)
+        self._heard.put(lambda: False)
         self._thread.join()
 
-    def _pass_on(self) -> None:
-        if self._orders.get():
+    def _listen(self) -> None:
+        while self._heard.get()():
+            pass
+
+    def _pass_on(self) -> bool:
+        if self.given and self.supervisor is not None and not self._told.is_set():
             self._answer = self.supervisor.stop_run.remote()
             self._told.set()
+        return True
 
 
 @contextmanager
-def _stop_order(supervisor: Any, local: bool) -> Iterator[_StopOrder]:
+def _stop_order(local: bool) -> Iterator[_StopOrder]:
     """The first Ctrl-C or SIGTERM orders the stop; the second one interrupts at once."""
-    order = _StopOrder(supervisor)
+    order = _StopOrder()
     hint = "" if local else "; `envolve run --detach` leaves a run going without its shell"
 
     def ask(number: int, frame: object) -> None:

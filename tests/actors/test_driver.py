@@ -53,7 +53,8 @@ class ToldToStop:
 def test_the_first_interrupt_tells_the_supervisor_though_the_driver_waits_and_the_second_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     supervisor = ToldToStop()
-    with driver._stop_order(supervisor, local=True) as order:
+    with driver._stop_order(local=True) as order:
+        order.aim(supervisor)
         assert not order.given
         os.kill(os.getpid(), signal.SIGINT)
         assert order.given
@@ -65,9 +66,20 @@ def test_the_first_interrupt_tells_the_supervisor_though_the_driver_waits_and_th
     assert supervisor.told_by == ["stop order"]
 
 
+def test_an_interrupt_before_there_is_a_supervisor_is_passed_on_as_soon_as_there_is_one() -> None:
+    supervisor = ToldToStop()
+    with driver._stop_order(local=True) as order:
+        os.kill(os.getpid(), signal.SIGTERM)
+        assert supervisor.told_by == []
+        order.aim(supervisor)
+        assert order.answer() == "answer"
+    assert supervisor.told_by == ["stop order"]
+
+
 def test_a_run_that_nobody_interrupts_is_not_told_to_stop() -> None:
     supervisor = ToldToStop()
-    with driver._stop_order(supervisor, local=False) as order:
+    with driver._stop_order(local=False) as order:
+        order.aim(supervisor)
         order.wait(0.01)
     assert supervisor.told_by == []
     assert not [thread for thread in threading.enumerate() if thread.name == "stop order"]
@@ -77,6 +89,6 @@ def test_a_run_that_nobody_interrupts_is_not_told_to_stop() -> None:
 def test_an_interrupt_says_how_a_run_can_be_left_going_where_it_can(
     local: bool, said: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with driver._stop_order(ToldToStop(), local):
+    with driver._stop_order(local):
         os.kill(os.getpid(), signal.SIGINT)
     assert ("--detach" in caplog.text) == said
