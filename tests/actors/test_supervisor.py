@@ -1,0 +1,225 @@
+"""The supervisor and its keeper, on a real Ray: what is wanted comes about, whoever is killed, and a stop ends it all.
+
+The actors that it keeps are light (`tests.simulated.light`); pool, metrics and the draining of sandboxes are real.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+import pytest
+import ray
+
+from actors import roster
+from actors.peers import Peers
+from actors.sandboxes import SandboxGroup
+from cluster.config import Config
+from envpool.sandbox import Call, Value
+from envpool.store import PoolReader
+from tests.actors.conftest import ROOT, kill
+from tests.simulated.light import light
+from tests.simulated.runs import SimulatedRun, simulated
+
+LONG = 240.0
+BROKEN = {"composer-0", "generator-0"}
+"""Actors of the fixture's run that do not start at first: one dies while it is made, the start of one fails."""
+
+
+@pytest.fixture(scope="module")
+def run(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedRun]:
+    """A run that trains, but for what is broken in it."""
+    actors = {"composer": "StillbornActor", "generator": "FailingActor", "sandbox": "MarkingSandbox"}
+    config = simulated("supervised", tmp_path_factory.mktemp("runs"), light(actors))
+    config.run_folder.mkdir(parents=True)
+    going = SimulatedRun(config)
+    try:
+        going.begin(LONG)
+        going.until(lambda: going.status().get("phase") == "training", LONG)
+        yield going
+    finally:
+        roster.end(config)
+
+
+def begun(name: str, folder: Path, **actors: str) -> SimulatedRun:
+    """A run of its own."""
+    sections = {"supervision": {"orphaned_seconds": 1}, "run": {"steps": 3}}
+    config = simulated(name, folder, light(actors), sections)
+    config.run_folder.mkdir(parents=True)
+    going = SimulatedRun(config)
+    going.begin(LONG)
+    return going
+
+
+def wanted(config: Config) -> set[str]:
+    return {post.name for post in [*roster.posts(config), roster.supervisor()]}
+
+
+def started(run: SimulatedRun, name: str) -> bool:
+    beat = run.ask(name, "heartbeat", seconds=2.0)
+    return bool(beat and beat["started"])
+
+
+def test_every_actor_that_is_wanted_is_made_whatever_is_wrong_with_others(run: SimulatedRun) -> None:
+    run.until(lambda: all(started(run, name) for name in wanted(run.config) - BROKEN), LONG)
+
+
+def test_a_start_that_fails_is_told_with_its_first_traceback(run: SimulatedRun) -> None:
+    def told() -> tuple[int, str] | None:
+        count, first = (
+            (run.ask("supervisor", "health") or {}).get("failing", {}).get("start of generator-0", (0, ""))
+        )
+        return (count, first) if count >= 2 else None
+
+    _, first = run.until(told, LONG)
+    assert "the weights are on another disk" in first
+    assert "Traceback" in first or "in start" in first
+
+
+def test_an_actor_that_dies_while_it_is_made_is_made_at_ever_longer_intervals(run: SimulatedRun) -> None:
+    births = run.config.run_folder / "births"
+    run.until(lambda: births.exists() and len(births.read_text().split()) >= 5, LONG)
+    times = [float(text) for text in births.read_text().split()]
+    gaps = [after - before for before, after in pairwise(times)][:4]
+    longest = run.config.supervision.longest_pause_seconds
+    assert all(gap >= pause for gap, pause in zip(gaps, (0, 1, longest, longest), strict=True)), gaps
+
+
+def test_what_was_broken_starts_once_its_cause_is_gone(run: SimulatedRun) -> None:
+    (run.config.run_folder / "heal").touch()
+    run.until(lambda: all(started(run, name) for name in BROKEN), LONG)
+    run.until(lambda: not run.ask("supervisor", "health")["failing"], LONG)
+
+
+@pytest.mark.parametrize("name", ["curator", "sandbox-0", "metrics", "pool", "supervisor"])
+def test_an_actor_that_is_killed_comes_back_as_another_process(run: SimulatedRun, name: str) -> None:
+    before = run.until(lambda: run.pids().get(name))
+    kill(before)
+    run.until(lambda: run.pids().get(name, before) != before and started(run, name), LONG)
+
+
+def test_an_actor_whose_event_loop_hangs_is_killed_and_made_again(run: SimulatedRun) -> None:
+    before = run.until(lambda: run.pids().get("novelty"))
+    run.actor("novelty").hang.remote()
+    run.until(lambda: run.pids().get("novelty", before) != before and started(run, "novelty"), LONG)
+    assert not psutil.pid_exists(before)
+    assert "novelty hangs" in run.ask("supervisor", "health")["first_failures"]
+
+
+def test_paused_nobody_works_and_resumed_everybody_does(run: SimulatedRun) -> None:
+    run.until(lambda: run.ask("curator", "is_working"))
+    run.ask("supervisor", "pause")
+    assert run.ask("curator", "is_working") is False
+    assert run.ask("supervisor", "overview")["wanted"]["paused"]
+    run.ask("supervisor", "resume")
+    assert run.ask("curator", "is_working") is True
+
+
+class Stream:
+    """Numbered jobs, many at once, over whatever sandboxes the run has."""
+
+    def __init__(self, run: SimulatedRun) -> None:
+        self.run = run
+        self.marks = run.config.run_folder / "marks"
+        self.counted = 0
+        self.results: dict[str, list[str]] = {}
+        pool = PoolReader.open(run.config.pool_folder)
+        self.group = SandboxGroup(
+            Peers(run.config.namespace, 60.0), lambda: pool.state("wanted")["counts"]["sandbox"]
+        )
+        self._over = asyncio.Event()
+
+    async def over(self, *turns: dict[str, int]) -> None:
+        """Job after job, until the run has come to each of the counts, one after the other."""
+        jobs = asyncio.gather(*(self._jobs() for _ in range(24)))
+        for counts in turns:
+            await asyncio.to_thread(self.run.ask, "supervisor", "scale", counts)
+            await asyncio.to_thread(self.run.until, lambda counts=counts: self._has(counts["sandbox"]), LONG)
+            await asyncio.sleep(1)  # under the new count too
+        self._over.set()
+        await jobs
+
+    async def _jobs(self) -> None:
+        while not self._over.is_set():
+            self.counted += 1
+            job = f"job {self.counted}"
+            results = await self.group.run(job, [Call("solve", (1,))])
+            self.results[job] = [result.value for result in results if isinstance(result, Value)]
+
+    def _has(self, count: int) -> bool:
+        names = {name for name in self.run.pids() if name.startswith("sandbox-")}
+        return names == {f"sandbox-{index}" for index in range(count)} and all(
+            started(self.run, name) for name in names
+        )
+
+    def executions(self) -> Counter[str]:
+        """How often each job was run, in whichever process."""
+        return Counter(job for path in self.marks.iterdir() for job in path.read_text().splitlines())
+
+
+async def test_sandboxes_are_scaled_up_and_down_under_load_and_each_job_is_done_once(
+    run: SimulatedRun,
+) -> None:
+    stream = Stream(run)
+    await stream.over({"sandbox": 2}, {"sandbox": 6}, {"sandbox": 3})
+    assert stream.results == {f"job {number}": [f"job {number}"] for number in range(1, stream.counted + 1)}
+    assert set(stream.executions().values()) == {1}
+    assert set(stream.executions()) == set(stream.results)
+
+
+def test_a_successor_finishes_what_a_killed_supervisor_began(run: SimulatedRun) -> None:
+    run.ask("supervisor", "scale", {"sandbox": 5})
+    kill(run.pids()["supervisor"])
+    run.until(lambda: all(started(run, f"sandbox-{index}") for index in range(5)), LONG)
+    run.until(lambda: run.ask("supervisor", "scale", {"sandbox": 1}), LONG)
+    kill(run.pids()["supervisor"])
+    run.until(lambda: [name for name in run.pids() if name.startswith("sandbox-")] == ["sandbox-0"], LONG)
+
+
+def test_a_supervisor_adopts_what_lives(run: SimulatedRun) -> None:
+    before = {name: pid for name, pid in run.pids().items() if name != "supervisor"}
+    kill(supervisor := run.pids()["supervisor"])
+    run.until(
+        lambda: run.pids().get("supervisor", supervisor) != supervisor and started(run, "supervisor"), LONG
+    )
+    run.until(lambda: (run.ask("supervisor", "overview") or {}).get("nodes"), LONG)
+    assert {name: pid for name, pid in run.pids().items() if name != "supervisor"} == before
+
+
+STOP = """
+import os, sys, ray
+ray.init(address=sys.argv[1], log_to_driver=False)
+answer = ray.get_actor("supervisor", sys.argv[2]).stop_run.remote()
+ray.wait([answer], timeout=1)
+os._exit(9)
+"""
+
+
+def test_a_stop_drains_saves_and_ends_every_process_though_its_caller_dies(
+    cluster: None, tmp_path: Path
+) -> None:
+    run = begun("stopped", tmp_path)
+    run.until(lambda: run.status().get("phase") == "training", LONG)
+    pids = run.until(lambda: (now := run.pids()).keys() >= wanted(run.config) and now, LONG)
+    address = ray.get_runtime_context().gcs_address
+    stopping = subprocess.run(
+        [sys.executable, "-c", STOP, address, run.config.namespace], cwd=ROOT, check=False, timeout=LONG
+    )
+    assert stopping.returncode == 9
+    run.until(lambda: not roster.present(run.config), LONG)
+    run.until(lambda: not any(psutil.pid_exists(pid) for pid in pids.values()), LONG)
+    with PoolReader.open(run.config.pool_folder) as pool:
+        assert pool.state("draining") and pool.state("saved")
+
+
+def test_a_finished_run_that_nobody_drives_ends_itself(cluster: None, tmp_path: Path) -> None:
+    run = begun("finished", tmp_path, learner="FinishedLearner")
+    run.until(lambda: not roster.present(run.config), LONG)
+    with PoolReader.open(run.config.pool_folder) as pool:
+        assert pool.state("phase") == "done"

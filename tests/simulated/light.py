@@ -1,0 +1,119 @@
+"""Actors that weigh nothing: each answers what a supervisor asks of any kind, and does no work. For tests of the
+supervisor, and for finding out what an actor costs that does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from actors.base import Actor
+from actors.sandbox import SandboxActor
+from envpool.sandbox import Call, Result, Value
+from tests.simulated.runs import merged
+
+EVERY_KIND = (
+    "buffer", "curator", "solver", "learner", "novelty", "validator", "evaluator", "composer", "generator",
+    "calibrator",
+)  # fmt: skip
+LIGHT: dict[str, Any] = {
+    "run": {"actors": dict.fromkeys(EVERY_KIND, "tests.simulated.light:LightActor")},
+    "evaluation": {"enabled": False},
+}
+"""Sections of a run whose actors are all light but pool, metrics, supervisor and followers."""
+
+
+def light(actors: dict[str, str], **sections: Any) -> dict[str, Any]:
+    """`LIGHT` with some classes of this module, by kind."""
+    named = {kind: f"tests.simulated.light:{name}" for kind, name in actors.items()}
+    return merged(merged(LIGHT, {"run": {"actors": named}}), sections)
+
+
+class LightActor(Actor):
+    """What any kind is asked by the supervisor."""
+
+    async def bootstrap(self) -> dict[str, int]:
+        """As a validator: all is admitted."""
+        return {"admitted": 1, "refused": 0}
+
+    async def progress(self) -> dict[str, int]:
+        """As a learner that has not begun."""
+        return {"step": 0, "version": 0, "checkpoint": 0}
+
+    async def checkpoint(self) -> int:
+        """As a learner, which takes a while to save."""
+        await asyncio.sleep(2.0)
+        await self.peers.pool.put_state("saved", True)
+        return 0
+
+    async def is_working(self) -> bool:
+        """Whether it would make something now."""
+        await self.ready()
+        return self.working
+
+    async def hang(self) -> None:
+        """Never gives the event loop back."""
+        time.sleep(10**6)
+
+
+class FinishedLearner(LightActor):
+    """A learner that has made all its updates."""
+
+    async def progress(self) -> dict[str, int]:
+        steps = self.config.run.steps
+        return {"step": steps, "version": steps, "checkpoint": steps}
+
+
+class FailingActor(LightActor):
+    """Its start fails until a file is there."""
+
+    async def start(self) -> None:
+        if not (self.config.run_folder / "heal").exists():
+            raise RuntimeError("the weights are on another disk")
+
+
+class StillbornActor(LightActor):
+    """Its process ends while it is made, until a file is there; each birth leaves its time."""
+
+    def __init__(self, config: dict[str, Any], name: str) -> None:
+        super().__init__(config, name)
+        with (self.config.run_folder / "births").open("a") as file:
+            file.write(f"{time.time()}\n")
+        if not (self.config.run_folder / "heal").exists():
+            os._exit(3)
+
+
+class MarkingSandbox(SandboxActor):
+    """The sandbox actor over an executor without a child: each job leaves a line of its number and its process."""
+
+    async def start(self) -> None:
+        await super().start()
+        self._executor.close()
+        self._executor = _Marking(self.config.run_folder / "marks")  # type: ignore[assignment]
+
+
+class _Marking:
+    """An executor that writes down what it ran."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(exist_ok=True)
+        self._marks = folder / str(os.getpid())
+
+    async def run(
+        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+    ) -> list[Result]:
+        """As `Executor.run`; the value of each call is the program's text."""
+        await asyncio.sleep(0.05)
+        with self._marks.open("a") as file:
+            file.write(f"{source}\n")
+        return [Value(source) for _ in calls]
+
+    def metrics(self) -> dict[str, int]:
+        """Nothing."""
+        return {}
+
+    def close(self) -> None:
+        """Nothing."""
