@@ -9,6 +9,7 @@ killed. What is wanted is `cluster.wanted`'s, when and where an actor is made `c
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 import traceback
 from collections import Counter
@@ -50,21 +51,28 @@ class Keeper:
         self._failed_starts: dict[str, tuple[int, str]] = {}
         self._nodes: list[Node] = []
         self._moved = 0.0
+        self._due: dict[str, float] = {}
+        """when an actor that has started is asked again"""
+        self.turn_seconds = 0.0
+        """of the last turn"""
 
     async def turn(self, wanted: Wanted) -> None:
         """Compare what there is with what is wanted, and begin whatever is needed. Waits for none of it."""
+        begun = time.monotonic()
         self._nodes = await asyncio.to_thread(self._nodes_now)
         posts = {post.name: post for post in [*roster.posts(self.config, wanted), *self._followers()]}
         there = set(await asyncio.to_thread(roster.present, self.config)) - {roster.SUPERVISOR}
         for name in posts.keys() - there:
             self._missing(posts[name])
         for name in there & posts.keys():
-            self._begin(name, self._ask(name))
+            if self._due.get(name, 0.0) <= begun:
+                self._begin(name, self._ask(name))
         for name in there - posts.keys():
             self._begin(name, self._retire(name))
         for name in self._where.keys() - there - posts.keys():
             self._forget(name)
         self._balance(there & posts.keys())
+        self.turn_seconds = time.monotonic() - begun
 
     async def make(self, post: Post) -> None:
         """Make or adopt one actor now, on the node that has the fewest."""
@@ -75,6 +83,7 @@ class Keeper:
         self._restarts.made(post.name, time.monotonic())
         self._answered.discard(post.name)
         self._missed.pop(post.name, None)
+        self._due.pop(post.name, None)
         if node:
             self._where[post.name] = node  # at once: others are made meanwhile, and count it
         try:
@@ -149,7 +158,11 @@ class Keeper:
             self._note(name, traceback.format_exc())
 
     async def _ask(self, name: str) -> None:
-        """A heartbeat; who misses too many after the first is killed, who has not started is asked to."""
+        """A heartbeat; who misses too many after the first is killed, who has not started is asked to.
+
+        That a process has ended is seen at every turn, without asking it: this is for one that lives and hangs. So who
+        has started is asked once in a while, and not everybody in the same turn.
+        """
         try:
             actor = ray.get_actor(name, self.config.namespace)
             beat = await asyncio.wait_for(actor.heartbeat.remote(), self._settings.heartbeat_seconds)
@@ -166,6 +179,8 @@ class Keeper:
         elif not beat["started"] and name not in self._starting:
             task = self._starting[name] = asyncio.create_task(self._start(name, actor))
             task.add_done_callback(lambda _: self._starting.pop(name, None))
+        elif beat["started"]:
+            self._due[name] = time.monotonic() + self._settings.heartbeat_seconds * random.uniform(0.5, 1.0)
 
     async def _start(self, name: str, actor: Any) -> None:
         try:
@@ -207,6 +222,7 @@ class Keeper:
 
     def _forget(self, name: str) -> None:
         self._where.pop(name, None)
+        self._due.pop(name, None)
         self._failed_starts.pop(name, None)
         self._restarts.forget(name)
 
@@ -214,7 +230,8 @@ class Keeper:
         """Take one sandbox from the node that has too many; it is made again on the one with the fewest."""
         if time.monotonic() - self._moved < MOVE_SECONDS or len(self._nodes) < 2:
             return
-        movable = [name for name in names if roster.kind_of(name) == MOVABLE and name in self._answered]
+        settled = self._answered & self._where.keys()  # who left during this turn is in `names` all the same
+        movable = [name for name in names & settled if roster.kind_of(name) == MOVABLE]
         load = Counter(self._where[name] for name in movable)
         node = placement.rebalance(load, self._nodes, self._avoided(), self.config.sandbox.cpus)
         if node is None:

@@ -126,7 +126,11 @@ class SupervisorActor(Actor):
 
     def gauges(self) -> dict[str, float]:
         overview = self._keeper.overview()
-        return {"deaths": float(sum(overview["restarts"].values())), "nodes": float(len(overview["nodes"]))}
+        return {
+            "deaths": float(sum(overview["restarts"].values())),
+            "nodes": float(len(overview["nodes"])),
+            "turn_ms": 1000 * self._keeper.turn_seconds,
+        }
 
     async def stop(self) -> None:
         await super().stop()
