@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import psutil
@@ -19,8 +18,6 @@ class Nodes:
     """One head, which is never killed, and other nodes."""
 
     def __init__(self, count: int) -> None:
-        # On a machine that others use too, a raylet may take its time.
-        os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")
         self._cluster = Cluster(
             initialize_head=True,
             head_node_args={
