@@ -13,14 +13,14 @@ import sysconfig
 import tempfile
 import time
 import venv
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SCRATCH = Path(tempfile.gettempdir())
-DASHBOARD_SECONDS = 120
+START_SECONDS = 180
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def head(python: Path = Path(sys.executable), cpus: int = 2, **variables: str) -
     port, dashboard, client = free_port(), free_port(), free_port()
     environment = _environment(python) | variables
     with tempfile.TemporaryDirectory(prefix="ev", dir=SCRATCH, ignore_cleanup_errors=True) as scratch:
-        log = (Path(scratch) / "head.log").open("w")
+        said = Path(scratch) / "head.log"
+        log = said.open("w")
         process = subprocess.Popen(
             [str(python), "-m", "ray.scripts.scripts", "start", "--head", "--block", f"--port={port}",
              f"--dashboard-port={dashboard}", f"--dashboard-agent-listen-port={free_port()}",
@@ -81,7 +82,8 @@ def head(python: Path = Path(sys.executable), cpus: int = 2, **variables: str) -
             env=environment, stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _await_port(dashboard)
+            _await(lambda: "Ray runtime started" in said.read_text(encoding="utf-8"))
+            _await(lambda: _is_open(dashboard))
             yield Head(
                 python, f"127.0.0.1:{port}", f"http://127.0.0.1:{dashboard}", f"ray://127.0.0.1:{client}", environment
             )  # fmt: skip
@@ -113,12 +115,16 @@ def _environment(python: Path) -> dict[str, str]:
     return kept | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def _await_port(port: int) -> None:
-    deadline = time.monotonic() + DASHBOARD_SECONDS
-    while True:
-        try:
-            with socket.create_connection(("127.0.0.1", port), timeout=1):
-                return
-        except OSError:
-            assert time.monotonic() < deadline, "the Ray dashboard did not come up"
-            time.sleep(0.5)
+def _await(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "the Ray head did not come up"
+        time.sleep(0.2)
+
+
+def _is_open(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+    except OSError:
+        return False
