@@ -53,6 +53,8 @@ class Keeper:
         self._moved = 0.0
         self._due: dict[str, float] = {}
         """when an actor that has started is asked again"""
+        self._handles: dict[str, Any] = {}
+        """of actors that have answered; to look one up keeps the loop waiting for Ray"""
         self.turn_seconds = 0.0
         """of the last turn"""
 
@@ -64,6 +66,7 @@ class Keeper:
         there = set(await asyncio.to_thread(roster.present, self.config)) - {roster.SUPERVISOR}
         for name in posts.keys() - there:
             self._missing(posts[name])
+        self._balance(there & posts.keys())  # first: an actor that is being asked is not moved
         for name in there & posts.keys():
             if self._due.get(name, 0.0) <= begun:
                 self._begin(name, self._ask(name))
@@ -71,7 +74,6 @@ class Keeper:
             self._begin(name, self._retire(name))
         for name in self._where.keys() - there - posts.keys():
             self._forget(name)
-        self._balance(there & posts.keys())
         self.turn_seconds = time.monotonic() - begun
 
     async def make(self, post: Post) -> None:
@@ -84,6 +86,7 @@ class Keeper:
         self._answered.discard(post.name)
         self._missed.pop(post.name, None)
         self._due.pop(post.name, None)
+        self._handles.pop(post.name, None)
         if node:
             self._where[post.name] = node  # at once: others are made meanwhile, and count it
         try:
@@ -164,14 +167,15 @@ class Keeper:
         has started is asked once in a while, and not everybody in the same turn.
         """
         try:
-            actor = ray.get_actor(name, self.config.namespace)
+            actor = self._handles.get(name) or ray.get_actor(name, self.config.namespace)
             beat = await asyncio.wait_for(actor.heartbeat.remote(), self._settings.heartbeat_seconds)
         except (ValueError, RayActorError):
+            self._handles.pop(name, None)
             return  # it died just now, and the next turn sees that
         except (TimeoutError, RayError):
             self._count_missed(name)
             return
-        self._where[name] = beat["node"]
+        self._where[name], self._handles[name] = beat["node"], actor
         self._answered.add(name)
         self._missed.pop(name, None)
         if beat["leaving"]:  # a predecessor began to move it, or it was wanted again meanwhile
@@ -223,6 +227,7 @@ class Keeper:
     def _forget(self, name: str) -> None:
         self._where.pop(name, None)
         self._due.pop(name, None)
+        self._handles.pop(name, None)
         self._failed_starts.pop(name, None)
         self._restarts.forget(name)
 
@@ -236,9 +241,9 @@ class Keeper:
         node = placement.rebalance(load, self._nodes, self._avoided(), self.config.sandbox.cpus)
         if node is None:
             return
-        self._moved = time.monotonic()
-        name = next(name for name in movable if self._where[name] == node)
-        if name not in self._tasks:
+        name = next((name for name in movable if self._where[name] == node and name not in self._tasks), None)
+        if name is not None:
+            self._moved = time.monotonic()
             self._begin(name, self._retire(name))
 
     def _nodes_now(self) -> list[Node]:
