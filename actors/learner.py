@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 KEPT_EXPORTS = 2
 ACKNOWLEDGE_SECONDS = 120.0
 """For a solver to take up new weights, before the next update is made without it."""
+ENDING = ("final", "done")
 STALL_SECONDS = 600.0
 """Waiting for a batch that long raises an alarm."""
 
@@ -123,6 +124,8 @@ class LearnerActor(Actor):
     async def _learn_once(self) -> None:
         if self._step >= self.config.run.steps or not self.working:
             self._batch_since = time.monotonic()  # nobody makes groups for it now
+            if self.phase in ENDING:
+                await self.checkpoint()  # an attached policy may stand between two checkpoints
             await self.idle("run")
             return
         taken = await self._buffer.take(self._version)

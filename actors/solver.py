@@ -58,7 +58,6 @@ class SolverActor(Actor):
         self._stopping = False
 
     async def start(self) -> None:
-        policy = self.config.policy
         learns = await self._learns()
         engine = self.engine(self._settings())
         await engine.start()
@@ -66,20 +65,11 @@ class SolverActor(Actor):
         if not learns:
             return  # asked by others alone, and with the weights that it was attached with
         try:
-            await self._take_up()
-        except Exception:
+            await self._begin_playing()
+        except BaseException:
             self._engine = None
             await engine.close()  # the next try starts another engine, and there is room for one
             raise
-        self._rollout = Rollout(
-            Examiner(self.sandboxes, PoolLookup(self.pool_reader)),
-            self._sample,
-            policy.name,
-            self.config.learner.group_size,
-            self.config.reward.format_bonus,
-        )
-        await self.peers[self.config.own("buffer")].forget(self.name)
-        self.background("rollout", self._rollout_once, vital=True)
 
     async def generate(
         self, prompts: Sequence[str], n: int, max_tokens: int, temperature: float, plain: bool = False
@@ -125,6 +115,18 @@ class SolverActor(Actor):
             task.cancel()
         if self._engine is not None:
             await self._engine.close()
+
+    async def _begin_playing(self) -> None:
+        await self._take_up()
+        self._rollout = Rollout(
+            Examiner(self.sandboxes, PoolLookup(self.pool_reader)),
+            self._sample,
+            self.config.policy.name,
+            self.config.learner.group_size,
+            self.config.reward.format_bonus,
+        )
+        await self.peers[self.config.own("buffer")].forget(self.name)
+        self.background("rollout", self._rollout_once, vital=True)
 
     async def _learns(self) -> bool:
         """Whether its policy is trained. From the pool itself: a replica may not know what was attached just now."""

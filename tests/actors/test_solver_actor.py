@@ -35,7 +35,7 @@ UPPER_CASE = Member(
 def weights(folder: Path, version: int) -> dict[str, Any]:
     """A file that the simulated engine takes, as the pool names it."""
     path = folder / f"version-{version}.json"
-    path.write_text(json.dumps({"version": version}))
+    path.write_text(json.dumps({"version": version, "updates": version}))
     return {"path": str(path), "version": version}
 
 
