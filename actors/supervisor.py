@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import ray
+
 from actors import roster
 from actors.base import Actor
 from actors.keeper import Keeper
@@ -24,6 +26,8 @@ TICK_SECONDS = 1.0
 FAREWELL_SECONDS = 2.0
 TELL_SECONDS = 10.0
 LAST = ("metrics", "pool")
+STOPPING = "stopping"
+"""Of the pool's state: the order to stop, until the run is taken up again."""
 
 
 class SupervisorActor(Actor):
@@ -44,6 +48,10 @@ class SupervisorActor(Actor):
             await self._want(wanted.first(self.config))
         self.background("keep", self._keep_once)
         self.background("phases", self._phases_once, vital=True)
+        ordered = self.pool_reader.state(STOPPING)
+        if ordered and ray.get_runtime_context().was_current_actor_reconstructed:
+            # The predecessor was killed in the middle of it; one that a driver makes takes the run up instead.
+            self._stopping = asyncio.create_task(self._stop_run(now=ordered["now"]))
 
     async def ready(self) -> str:
         """As every actor's; a driver that asks is still there."""
@@ -53,6 +61,7 @@ class SupervisorActor(Actor):
     async def begin(self, config: dict[str, Any] | None = None) -> bool:
         """A driver takes the run up: no more draining, and counts that its configuration changed hold. Idempotent."""
         await self.ready()
+        await self.peers.pool.put_state(STOPPING, None)
         await self.peers.pool.put_state("draining", False)
         if config is not None:
             await self._change(lambda now: wanted.begun(now, Config.model_validate(config)))
@@ -108,8 +117,8 @@ class SupervisorActor(Actor):
     async def stop_run(self, now: bool = False) -> dict[str, Any]:
         """Stop producing, finish the updates under way, save, and end every actor, this one last; `now` saves nothing.
 
-        It goes on when the caller dies. Returns where the run stands. Idempotent; `now` cuts a stop short that still
-        saves, and one that failed is tried again.
+        It goes on when the caller dies, or this process. Returns where the run stands. Idempotent; `now` cuts a stop
+        short that still saves, and one that failed is tried again.
         """
         if now and self._saving is not None:
             self._saving.cancel()
@@ -159,6 +168,7 @@ class SupervisorActor(Actor):
 
     async def _stop_run(self, now: bool) -> dict[str, Any]:
         phase, _ = self._standing()
+        await self._keep_order(now)
         if not now:
             self._saving = asyncio.create_task(self._save(phase))
             await asyncio.wait([self._saving])
@@ -186,6 +196,12 @@ class SupervisorActor(Actor):
             await self.peers.pool.put_state("draining", True)
         if phase == "training":  # before it there is nothing to save, and after it all is saved
             await self.checkpoint()
+
+    async def _keep_order(self, now: bool) -> None:
+        try:
+            await asyncio.wait_for(self.peers.pool.put_state(STOPPING, {"now": now}), TELL_SECONDS)
+        except Exception as error:  # noqa: BLE001 - a run whose pool is away can be stopped all the same
+            self._note("stop", f"{type(error).__name__}: {error}")
 
     async def _tell_stopped(self, saved: int) -> None:
         try:

@@ -201,10 +201,11 @@ os._exit(9)
 """
 
 
-def test_a_stop_drains_saves_and_ends_every_process_though_its_caller_dies(
-    cluster: None, tmp_path: Path
+@pytest.mark.parametrize("dies_too", [False, True], ids=["caller", "caller and supervisor"])
+def test_a_stop_drains_saves_and_ends_every_process_whoever_dies(
+    cluster: None, tmp_path: Path, dies_too: bool
 ) -> None:
-    run = begun("stopped", tmp_path)
+    run = begun(f"stopped-{dies_too}", tmp_path)
     run.until(lambda: run.status().get("phase") == "training", LONG)
     pids = run.until(lambda: (now := run.pids()).keys() >= wanted(run.config) and now, LONG)
     address = ray.get_runtime_context().gcs_address
@@ -212,6 +213,8 @@ def test_a_stop_drains_saves_and_ends_every_process_though_its_caller_dies(
         [sys.executable, "-c", STOP, address, run.config.namespace], cwd=ROOT, check=False, timeout=LONG
     )
     assert stopping.returncode == 9
+    if dies_too:
+        kill(pids["supervisor"])
     run.until(lambda: not roster.present(run.config), LONG)
     run.until(lambda: not any(psutil.pid_exists(pid) for pid in pids.values()), LONG)
     with PoolReader.open(run.config.pool_folder) as pool:
