@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
+from cluster import wanted
 from envpool.members import Status
 from envpool.store import integrity
 from tests.chaos.evidence import Evidence
@@ -141,6 +142,14 @@ def checkpoint_is_what_was_trained(evidence: Evidence) -> Iterator[str]:
             yield f"{name}: version {learnt.updates[-1][0]} is in the weights of {learnt.saved.version}"
 
 
+def orders_hold(evidence: Evidence) -> Iterator[str]:
+    """What an operator was told is wanted, is."""
+    counts = (evidence.pool.state(wanted.KEY) or {}).get("counts", {})
+    for kind, possible in evidence.seen.counts.items():
+        if counts.get(kind) not in possible:
+            yield f"{kind}={counts.get(kind)} is wanted; acknowledged was one of {sorted(possible)}"
+
+
 def replicas_are_equal(evidence: Evidence) -> Iterator[str]:
     """Each node's replica is the writer's pool, row by row."""
     if not evidence.seen.replicas:
@@ -170,6 +179,7 @@ CHECKS: tuple[Check, ...] = (
     no_group_is_skipped,
     groups_are_fresh,
     checkpoint_is_what_was_trained,
+    orders_hold,
     replicas_are_equal,
     progress_was_made,
 )

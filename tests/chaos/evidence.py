@@ -48,6 +48,8 @@ class Seen:
     replicas: list[Compared] = field(default_factory=list)
     shipped: int = 0
     """Members that were there when training began."""
+    counts: dict[str, set[int]] = field(default_factory=dict)
+    """By kind, what may be wanted: the last count that was acknowledged, and those ordered since without an answer."""
 
     def look(self, pool: PoolReader, config: Config) -> None:
         """Take in what the pool shows now."""

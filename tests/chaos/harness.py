@@ -12,16 +12,20 @@ from typing import Any
 
 import ray
 
+from actors import roster
+from cluster import wanted
 from cluster.config import Config
 from envpool.store import NoPool, PoolReader
 from tests.chaos.checks import violations
 from tests.chaos.evidence import Compared, Evidence, Seen, compare
 from tests.chaos.killing import Killer, Tally
 from tests.chaos.nodes import Nodes
+from tests.chaos.operating import Operator
 from tests.simulated.runs import SimulatedRun, simulated
 
 TURN_SECONDS = 0.5
 LOOK_SECONDS = 2.0
+ORDER_SECONDS = 15.0
 NODE_AT, NODE_BACK_AT = 0.4, 0.5
 """Shares of the time at which a node is killed, and joins again."""
 ATTACH_AT = 0.15
@@ -73,11 +77,14 @@ class Chaos:
         nodes = Nodes(self.plan.nodes)
         try:
             run = SimulatedRun(self.config)
-            killer = Killer(run, self.plan.seed)
+            killer = Killer(run, self.plan.seed, self._wanted)
+            operator = Operator(run, self.plan.seed, self.plan.nodes)
             run.begin(300)
             self.pool = PoolReader.open(self.config.pool_folder)
             self._dawn(run, killer)
-            self._storm(run, killer, nodes)
+            self._storm(run, killer, nodes, operator)
+            operator.finish()
+            self.seen.counts = operator.possible
             self._calm(run, killer)
             self._compare_replicas(run)
             self.say("stopping")
@@ -106,9 +113,9 @@ class Chaos:
             f"training begins with {len(self.seen.ids)} members, {killer.tally.kills.total()} kills before"
         )
 
-    def _storm(self, run: SimulatedRun, killer: Killer, nodes: Nodes) -> None:
+    def _storm(self, run: SimulatedRun, killer: Killer, nodes: Nodes, operator: Operator) -> None:
         self._began = time.monotonic()
-        strike = look = minute = 0.0
+        strike = look = minute = order = 0.0
         events = [(ATTACH_AT, self._attach), (NODE_AT, self._lose_node), (NODE_BACK_AT, self._join_node)]
         while (elapsed := time.monotonic() - self._began) < self.plan.seconds:
             if events and elapsed >= events[0][0] * self.plan.seconds:
@@ -119,6 +126,9 @@ class Chaos:
             if elapsed >= look:
                 look = elapsed + LOOK_SECONDS
                 self._look()
+            if elapsed >= order:
+                order = elapsed + ORDER_SECONDS
+                operator.order()
             if elapsed >= minute:
                 minute += 60
                 self._progress(killer)
@@ -142,6 +152,9 @@ class Chaos:
 
     def _join_node(self, run: SimulatedRun, killer: Killer, nodes: Nodes) -> None:
         self.say(f"node {nodes.join()[:12]} joins")
+
+    def _wanted(self) -> set[str]:
+        return roster.names(self.config, wanted.kept(self.pool.state(wanted.KEY), self.config))
 
     def _look(self) -> None:
         if self.pool.replaced():
@@ -204,11 +217,14 @@ class Chaos:
     def _judged(self, tally: Tally) -> Outcome:
         evidence = Evidence(self.config, self.seen)
         learnt = evidence.learners()
+        counted = [row for entry in evidence.journal for row in entry.evidence.get("counts", ())]
         figures: dict[str, Any] = {
             "updates that survive": sum(len(each.updates) for each in learnt),
             "groups that survive": sum(len(each.trained) for each in learnt),
             "updates made": len(evidence.lines("update")),
             "groups accepted": sum(line["state"] != "dropped" for line in evidence.lines("put")),
+            "answers counted": sum(row[3] for row in counted),
+            "infrastructure failures counted apart": sum(row[6] for row in counted),
             "admissions": sum(entry.kind == "admit" for entry in evidence.journal),
             "journal entries": evidence.pool.last_sequence(),
             "replicas compared": len(self.seen.replicas),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import psutil
@@ -52,8 +53,10 @@ class Tally:
 class Killer:
     """Kills, and watches for those that return."""
 
-    def __init__(self, run: SimulatedRun, seed: int) -> None:
+    def __init__(self, run: SimulatedRun, seed: int, wanted: Callable[[], set[str]]) -> None:
+        """`wanted` gives the names that the run has now, but for followers."""
         self.run = run
+        self.wanted = wanted
         self.tally = Tally()
         self.away: dict[str, Outage] = {}
         self._rng = random.Random(seed)
@@ -88,16 +91,19 @@ class Killer:
         """See who is back."""
         if not self.away:
             return
-        pids = self.run.pids()
+        pids, wanted = self.run.pids(), self.wanted()
         for name, outage in list(self.away.items()):
-            if pids.get(name, outage.pid) == outage.pid:
-                continue
-            beat = self.run.ask(name, "heartbeat", seconds=1.0)
-            if beat and beat["started"]:
+            if name not in wanted and kind_of(name) != "follower":
+                del self.away[name]  # it was scaled away meanwhile
+            elif pids.get(name, outage.pid) != outage.pid and self._answers(name):
                 del self.away[name]
                 kind = kind_of(name)
                 self.tally.recoveries[kind] += 1
                 self.tally.seconds.setdefault(kind, []).append(time.monotonic() - outage.since)
+
+    def _answers(self, name: str) -> bool:
+        beat = self.run.ask(name, "heartbeat", seconds=1.0)
+        return bool(beat and beat["started"])
 
     def _choose(self, pids: dict[str, int]) -> tuple[str, int]:
         by_kind: dict[str, list[str]] = {}

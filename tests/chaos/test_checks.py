@@ -12,6 +12,7 @@ import lmdb
 import pytest
 
 from cluster.config import Config
+from cluster.wanted import first
 from envpool.answer_counts import AnswerCount
 from envpool.members import Member, Origin, Program, Status
 from envpool.store import PoolReader, PoolReplica, PoolWriter, encoding
@@ -37,8 +38,9 @@ class Ended:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.seen = Seen(
-            ids={SEED.id, GROWN.id}, versions={"weights": [1, 2, 2]}, replicas=[Compared("n", 9)], shipped=1
-        )
+            ids={SEED.id, GROWN.id}, versions={"weights": [1, 2, 2]}, replicas=[Compared("n", 9)], shipped=1,
+            counts={"sandbox": {2, 5}},
+        )  # fmt: skip
         config.run_folder.mkdir(parents=True)
         self.ledger = Ledger(config, "test")
         self._fill_pool()
@@ -96,6 +98,7 @@ class Ended:
             pool.record([AnswerCount(SEED.id, "main", 0, 4, 2, 3, 0)])
             pool.put_state("checkpoint", {"step": 2, "version": 2})
             pool.put_state("phase", "training")
+            pool.put_state("wanted", first(self.config).model_dump(mode="json"))
         self.buffer()
 
     def _save(self, updates: list[tuple[int, list[str]]], step: int | None = None) -> None:
@@ -215,6 +218,10 @@ def a_torn_checkpoint(run: Ended) -> None:
     (run.config.run_folder / "checkpoints/version-000002/updates.json").write_text("[")
 
 
+def an_order_forgotten(run: Ended) -> None:
+    run.seen.counts["sandbox"] = {3, 4}
+
+
 def a_replica_that_differs(run: Ended) -> None:
     run.seen.replicas.append(Compared("m", 9, "members b'x'"))
 
@@ -254,6 +261,7 @@ DOCTORS: dict[Callable[[Ended], None], str] = {
     a_skipped_update: "checkpoint_is_what_was_trained",
     another_checkpoint: "checkpoint_is_what_was_trained",
     a_torn_checkpoint: "checkpoint_is_what_was_trained",
+    an_order_forgotten: "orders_hold",
     a_replica_that_differs: "replicas_are_equal",
     no_replica: "replicas_are_equal",
     nothing_trained: "progress_was_made",
