@@ -15,7 +15,6 @@ from typing import Any
 from actors.base import Actor
 from training.buffer import GroupBuffer
 from training.kept_buffer import KeptBuffer
-from training.trajectory import Group
 
 
 class BufferActor(Actor):
@@ -41,12 +40,12 @@ class BufferActor(Actor):
     async def put(self, permit: str, group: dict[str, Any]) -> str:
         """Hand in a permit's group; returns the state it went to. Idempotent."""
         await self.ready()
-        return await self._kept.put(permit, Group.from_dict(group))
+        return await self._kept.put(permit, group)
 
     async def offer(self, group: dict[str, Any]) -> str:
         """A group that needs no permit (a generator's). Idempotent by the group's id."""
         await self.ready()
-        return await self._kept.offer(Group.from_dict(group), self._version)
+        return await self._kept.offer(group, self._version)
 
     async def release(self, permit: str, reason: str) -> None:
         """Give a permit back without a group. Idempotent."""

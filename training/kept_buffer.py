@@ -9,7 +9,7 @@ What the states mean is `training.buffer`'s; who keeps the store is the caller's
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from envpool.store.encoding import pack, unpack
@@ -46,21 +46,23 @@ class KeptBuffer:
         await self._supply()
         await self._drop_gone()
 
-    async def put(self, permit: str, group: Group) -> str:
-        """As `GroupBuffer.put`. Idempotent."""
+    async def put(self, permit: str, plain: Mapping[str, Any]) -> str:
+        """As `GroupBuffer.put`, of a group as plain values. Idempotent."""
+        group = Group.from_dict(plain)
         keep = self.buffer.would_keep(permit, group)
         if keep:
-            await self._store.put_group(self._key(permit), pack(group.to_dict()))
+            await self._store.put_group(self._key(permit), pack(plain))
         state = self.buffer.put(permit, group)
         if keep:
             await self._drop_unless_kept(permit)
         return state
 
-    async def offer(self, group: Group, version: int) -> str:
-        """As `GroupBuffer.offer`. Idempotent."""
+    async def offer(self, plain: Mapping[str, Any], version: int) -> str:
+        """As `GroupBuffer.offer`, of a group as plain values. Idempotent."""
+        group = Group.from_dict(plain)
         keep = self.buffer.would_take_in(group, version)
         if keep:
-            await self._store.put_group(self._key(group.id), pack(group.to_dict()))
+            await self._store.put_group(self._key(group.id), pack(plain))
         state = self.buffer.offer(group, version)
         if keep:
             await self._drop_unless_kept(group.id)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 Role = Literal["solver", "generator"]
@@ -43,8 +43,8 @@ class Sample:
             raise MalformedTrajectory(f"versions run backwards: {self.version_low} > {self.version_high}")
 
     def to_dict(self) -> dict[str, Any]:
-        """A dict of plain values, for msgpack and Ray."""
-        return asdict(self)
+        """A dict of plain values, for msgpack and Ray; it shares the lists, which `asdict` copies number by number."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Sample:
@@ -75,7 +75,8 @@ class Trajectory:
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain values, for msgpack and Ray."""
-        return asdict(self)
+        plain = {field.name: getattr(self, field.name) for field in fields(self)}
+        return plain | {"sample": self.sample.to_dict()}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trajectory:
@@ -123,8 +124,8 @@ class Group:
 
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain values, for msgpack and Ray."""
-        fields = {"id": self.id, "role": self.role, "policy": self.policy, "recipe": dict(self.recipe)}
-        return fields | {"trajectories": [trajectory.to_dict() for trajectory in self.trajectories]}
+        plain = {"id": self.id, "role": self.role, "policy": self.policy, "recipe": dict(self.recipe)}
+        return plain | {"trajectories": [trajectory.to_dict() for trajectory in self.trajectories]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Group:

@@ -76,7 +76,7 @@ async def loaded(disk: Disk, size: int = 2, staleness: int = 1, epoch: str = "")
 
 async def put_all(kept: KeptBuffer, *names: str) -> None:
     for permit, name in zip(kept.buffer.reserve(len(names), 0), names, strict=True):
-        assert await kept.put(permit, group(name)) == "ready"
+        assert await kept.put(permit, group(name).to_dict()) == "ready"
 
 
 async def taken(kept: KeptBuffer, version: int = 0) -> list[str] | None:
@@ -96,9 +96,9 @@ async def test_a_put_that_is_delivered_again_after_a_kill_finds_its_group_ready(
     (permit,) = kept.buffer.reserve(1, 0)
     disk.kill_in = 1
     with pytest.raises(Killed):
-        await kept.put(permit, group("a"))
+        await kept.put(permit, group("a").to_dict())
     kept = await loaded(disk, epoch="2")
-    assert await kept.put(permit, group("a")) == "ready"
+    assert await kept.put(permit, group("a").to_dict()) == "ready"
     assert kept.buffer.counts()["ready"] == 1
 
 
@@ -106,8 +106,8 @@ async def test_a_group_that_is_not_kept_leaves_nothing_on_disk() -> None:
     disk = Disk()
     kept = await loaded(disk)
     flat, unknown = kept.buffer.reserve(1, 0)[0], "no permit"
-    assert await kept.put(flat, group("flat", rewards=(1.0, 1.0))) == "dropped"
-    assert await kept.put(unknown, group("late")) == "dropped"
+    assert await kept.put(flat, group("flat", rewards=(1.0, 1.0)).to_dict()) == "dropped"
+    assert await kept.put(unknown, group("late").to_dict()) == "dropped"
     assert disk.bodies == {}
 
 
@@ -121,7 +121,7 @@ async def test_a_permit_that_is_given_back_while_its_body_is_written_leaves_noth
     disk = Slow()
     kept = await loaded(disk)
     (permit,) = kept.buffer.reserve(1, 0, owner="lost")
-    putting = asyncio.create_task(kept.put(permit, group("a")))
+    putting = asyncio.create_task(kept.put(permit, group("a").to_dict()))
     await asyncio.sleep(0)
     kept.buffer.forget("lost")
     assert await putting == "dropped" and disk.bodies == {}
@@ -222,14 +222,14 @@ class Kills(RuleBasedStateMachine):
                 break
             self.made += 1
             made = group(f"g{self.made}", self.version, (1.0, 1.0) if last and flat == 3 else (0.0, 1.0))
-            if self.called("put", permit, made, kill=kill if last else None) == "ready":
+            if self.called("put", permit, made.to_dict(), kill=kill if last else None) == "ready":
                 self.put_and_answered[made.id] = self.version
 
     @rule(kill=KILL)
     def offer(self, kill: int | None) -> None:
         self.made += 1
         made = group(f"o{self.made}", self.version, role="generator")
-        if self.called("offer", made, self.version, kill=kill) == "ready":
+        if self.called("offer", made.to_dict(), self.version, kill=kill) == "ready":
             self.put_and_answered[made.id] = self.version
 
     @rule(taking=KILL, learning=KILL, dies=st.sampled_from([False, False, True]))
