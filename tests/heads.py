@@ -48,11 +48,11 @@ class Head:
             capture_output=True, text=True, timeout=180, check=False,
         )  # fmt: skip
 
-    def begin(self, *arguments: str, log: Path) -> subprocess.Popen[str]:
+    def begin(self, *arguments: str, log: Path, **changes: str) -> subprocess.Popen[str]:
         """The same, in the background, with what it says in a file."""
         with log.open("w") as output:
             return subprocess.Popen(
-                self.command(*arguments), env=self.inside(), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+                self.command(*arguments), env=self.inside(**changes), cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
                 text=True, start_new_session=True,
             )  # fmt: skip
 
@@ -82,8 +82,8 @@ def head(python: Path = Path(sys.executable), cpus: int = 2, **variables: str) -
             env=environment, stdout=log, stderr=subprocess.STDOUT,
         )  # fmt: skip
         try:
-            _await(lambda: "Ray runtime started" in said.read_text(encoding="utf-8"))
-            _await(lambda: _is_open(dashboard))
+            _await(lambda: "Ray runtime started" in said.read_text(encoding="utf-8"), process, said)
+            _await(lambda: _is_open(dashboard), process, said)
             yield Head(
                 python, f"127.0.0.1:{port}", f"http://127.0.0.1:{dashboard}", f"ray://127.0.0.1:{client}", environment
             )  # fmt: skip
@@ -115,10 +115,12 @@ def _environment(python: Path) -> dict[str, str]:
     return kept | {"PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def _await(condition: Callable[[], bool]) -> None:
+def _await(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, "the Ray head did not come up"
+        text = log.read_text(encoding="utf-8")
+        assert process.poll() is None, f"the Ray head ended with {process.returncode}:\n{text}"
+        assert time.monotonic() < deadline, f"the Ray head did not come up:\n{text}"
         time.sleep(0.2)
 
 

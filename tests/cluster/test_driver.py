@@ -136,6 +136,20 @@ def test_the_same_command_waits_for_a_run_that_is_being_stopped_and_resumes_it(
     until(lambda: step(run) > reached)
 
 
+def test_a_run_in_a_ray_of_its_own_is_controlled_while_it_goes(
+    cluster: Head, run: LightRun, tmp_path: Path
+) -> None:
+    """The cluster's variables, but not its address."""
+    driver = cluster.begin("run", *run.command, log=tmp_path / "log", RAY_ADDRESS="")
+    until(lambda: step(run))
+    scaled = cluster.envolve("scale", "sandbox=2", *run.which, RAY_ADDRESS="")
+    assert "sandbox=2" in scaled.stdout, scaled.stderr
+    stopped = cluster.envolve("stop", *run.which, RAY_ADDRESS="")
+    assert "is saved" in stopped.stdout, stopped.stderr
+    assert driver.wait(150) == INTERRUPTED
+    assert "no cluster answers" in cluster.envolve("pause", *run.which, RAY_ADDRESS="").stderr
+
+
 def test_a_driver_whose_run_is_stopped_from_elsewhere_ends_and_says_so(
     cluster: Head, run: LightRun, tmp_path: Path
 ) -> None:
