@@ -17,6 +17,7 @@ from cluster.config import Config
 from cluster.inspect.visible import visible
 from cluster.resolve import resolve
 from cluster.wanted import PolicySpec
+from envpool.members import Status
 from envpool.store import PoolReader
 
 Name = Annotated[str, typer.Argument(help="The policy's name in this run.")]
@@ -91,12 +92,14 @@ def _rows(reader: PoolReader, config: Config) -> list[dict[str, Any]]:
 
 
 def _answers(reader: PoolReader, policy: str) -> dict[str, Any]:
-    """Over all members and levels: on how many environments the policy was asked, and how it did."""
+    """On how many of the active environments the policy was asked, and how it did on all that it was asked on."""
     members = {id: levels for id, levels in reader.all_stats(policy).items() if levels}
+    active = reader.ids(Status.ACTIVE)
     counts = [count for levels in members.values() for count in levels.values()]
     attempts = sum(count.attempts for count in counts)
     return {
-        "environments": len(members),
+        "environments": sum(id in members for id in active),
+        "active": len(active),
         "answers": attempts,
         "success": sum(count.successes for count in counts) / attempts if attempts else None,
         "well-formed": sum(count.parsed for count in counts) / attempts if attempts else None,
@@ -112,7 +115,8 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         model = f"{row['model']} at {row['endpoint']}" if row["endpoint"] else row["model"]
         table.add_row(
             visible(row["name"]), visible(model), "yes" if row["trainable"] else "no", str(row["solvers"]),
-            *(_shown(row.get(key)) for key in ("environments", "answers", "success", "well-formed")),
+            f"{row['environments']} of {row['active']}" if "active" in row else "-",
+            *(_shown(row.get(key)) for key in ("answers", "success", "well-formed")),
         )  # fmt: skip
     return table
 

@@ -1,6 +1,7 @@
 """The command line: what each command prints, and that an error says what to do. No Ray is started."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cluster.cli import app
+from envpool.answer_counts import AnswerCount
 from envpool.members import Origin
 from envpool.store import PoolWriter
 from tests.cluster.sample import BROKEN, FALLEN, FIRST, FUSED, PROGRAM, SECOND, make_pool, status_of
@@ -265,3 +267,35 @@ def test_status_draws_the_run_and_says_when_it_stands_still(runs: Path) -> None:
     told = envolve("status", "--folder", runs).stdout.replace("\n", "")
     assert f"`envolve run --config {runs / 'demo' / 'config.yaml'}` resumes it" in told
     assert json.loads(envolve("status", "--folder", runs, "--json").stdout) == old
+
+
+def test_policies_are_listed_with_what_they_answered_of_the_active_pool(runs: Path) -> None:
+    spec = {"name": "coder", "model": "some/model", "endpoint": "http://far/v1", "key_env": "KEY"}
+    with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24) as pool:
+        kept = {"counts": {"solver": 2, "coder.solver": 1}, "configured": {}, "policies": [spec]}
+        pool.put_state("wanted", kept)
+        pool.record([AnswerCount(SECOND.id, "coder", 0, 8, 6, 8, 0)])
+    own, coder = json.loads(envolve("policies", "--folder", runs, "--json").stdout)
+    assert (own["name"], own["own"], own["solvers"]) == ("main", True, 2)
+    assert (own["environments"], own["active"], own["answers"], own["success"]) == (2, 3, 24, 10 / 24)
+    assert (coder["environments"], coder["answers"], coder["success"], coder["well-formed"]) == (
+        1,
+        8,
+        0.75,
+        1.0,
+    )
+    told = envolve("policies", "--folder", runs).stdout
+    assert "1 of 3" in told and "some/model at http://far/v1" in told
+
+
+def test_a_run_that_was_never_scaled_has_the_policy_of_its_configuration(runs: Path) -> None:
+    [own] = json.loads(envolve("policies", "--folder", runs, "--json").stdout)
+    assert (own["name"], own["model"], own["solvers"]) == ("main", "smollm2-135m", 1)
+
+
+def test_a_pool_that_lies_elsewhere_is_found_by_the_runs_configuration(runs: Path, tmp_path: Path) -> None:
+    (runs / "demo" / "pool").rename(tmp_path / "demo")
+    (runs / "demo" / "config.yaml").write_text(f"pool: {{folder: {tmp_path}}}", encoding="utf-8")
+    assert FIRST.id in envolve("pool", "ls", "--folder", runs).stdout
+    shutil.rmtree(tmp_path / "demo")
+    assert f"no pool in {tmp_path / 'demo'}" in envolve("pool", "ls", "--folder", runs).stderr
