@@ -154,6 +154,8 @@ class Nodes:
 
     def _environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name != "RAY_ADDRESS"}
+        # Ray starts workers at niceness 15: whatever else a test machine does would starve them.
+        kept["RAY_worker_niceness"] = "0"
         return kept | self._variables
 
 
