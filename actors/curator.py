@@ -75,7 +75,8 @@ class CuratorActor(Actor):
     async def drain(self) -> None:
         await super().drain()
         await self.until_gone(self.config.own("solver"))
-        await self._save()
+        if hasattr(self, "_curator"):
+            await self._save()
 
     def gauges(self) -> dict[str, float]:
         return self._curator.metrics() if hasattr(self, "_curator") else {}

@@ -228,6 +228,8 @@ def _placed(post: Post, config: Config, node: str | None, avoid: Collection[str]
             "scheduling_strategy": PlacementGroupSchedulingStrategy(group, placement_group_bundle_index=0)
         }
     if target := post.node or node:
-        soft = post.place is not Place.NODE
+        # Ray takes a soft wish for none where nothing is reserved, and places at random. A hard one fails when the node
+        # dies meanwhile: then the actor is missing, and made again elsewhere.
+        soft = post.cpus > 0
         return {"scheduling_strategy": NodeAffinitySchedulingStrategy(target, soft=soft)}
     return {}

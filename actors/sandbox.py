@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from actors.base import Actor
 from actors.sandboxes import SandboxLeaving
@@ -23,6 +24,12 @@ class SandboxActor(Actor):
 
     background_nice = 5
 
+    def __init__(self, config: dict[str, Any], name: str) -> None:
+        super().__init__(config, name)
+        self._jobs = self._calls = self._infrastructure = self._running = 0
+        self._asked = 0.0
+        self._executor: LocalExecutor | None = None
+
     async def start(self) -> None:
         sandbox = self.config.sandbox
         self._executor = LocalExecutor(
@@ -34,14 +41,13 @@ class SandboxActor(Actor):
                 open_children=sandbox.open_children,
             )
         )
-        self._jobs = self._calls = self._infrastructure = self._running = 0
-        self._asked = 0.0
 
     async def run(
         self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`. Idempotent: a recomputation gives the same results. Raises SandboxLeaving."""
         await self.ready()
+        assert self._executor is not None
         self._asked = time.monotonic()
         if self._leaving:
             raise SandboxLeaving(f"{self.name} takes no more jobs")
@@ -62,14 +68,16 @@ class SandboxActor(Actor):
             await asyncio.sleep(0.05)
 
     def gauges(self) -> dict[str, float]:
+        executor = self._executor.metrics() if self._executor is not None else {}
         return {
             "jobs": self._jobs,
             "running": self._running,
             "calls": self._calls,
             "infrastructure_faults": self._infrastructure,
-            **{name: float(count) for name, count in self._executor.metrics().items()},
+            **{name: float(count) for name, count in executor.items()},
         }
 
     async def stop(self) -> None:
         await super().stop()
-        self._executor.close()
+        if self._executor is not None:
+            self._executor.close()

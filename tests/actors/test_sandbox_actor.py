@@ -95,3 +95,10 @@ async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> 
     await peers["sandbox-0"].stop()
     _, alive = psutil.wait_procs(zygotes, timeout=10)
     assert zygotes and not alive
+
+
+async def test_one_that_has_not_started_leaves_at_once(make: Raise, peers: Peers) -> None:
+    make(SANDBOX)  # and no pool, which it waits for
+    await peers["sandbox-0"].drain()
+    assert (await peers["sandbox-0"].heartbeat())["leaving"]
+    await peers["sandbox-0"].stop()

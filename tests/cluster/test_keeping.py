@@ -56,6 +56,13 @@ def sandboxes(run: LightRun) -> dict[str, str]:
     return {name: report["node"] for name, report in reports.items() if kind_of(name) == "sandbox"}
 
 
+def test_actors_are_spread_over_the_nodes_that_are_there(nodes: Nodes, run: LightRun) -> None:
+    assert sorted(Counter(sandboxes(run).values()).values()) == [SANDBOXES // 2] * 2
+    overview = run.status()["actors"]["supervisor"]["overview"]
+    counts = [len(node["actors"]) for node in overview["nodes"]]
+    assert len(counts) == 2 and min(counts) > SANDBOXES // 2, "not the sandboxes alone"
+
+
 def test_a_node_that_joins_is_followed_and_takes_sandboxes_over(nodes: Nodes, run: LightRun) -> None:
     joined = nodes.join()
     until(lambda: f"follower-{joined.id[:12]}" in run.status()["actors"])
