@@ -216,7 +216,7 @@ def scale_up(story: Story) -> None:
     story.until(lambda: all(story.watcher.done[f"sandbox-{index}"]["jobs"] > 0 for index in range(6)))
     story.watcher.mark("scaled up")
     version = story.version
-    story.until(lambda: story.version > version + 1)
+    story.until(lambda: story.version > version)
 
 
 def scale_down(story: Story) -> None:
