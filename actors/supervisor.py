@@ -194,7 +194,7 @@ class SupervisorActor(Actor):
     async def _save(self, phase: str) -> None:
         if phase not in ("", "done"):
             await self.peers.pool.put_state("draining", True)
-        if phase == "training":  # before it there is nothing to save, and after it all is saved
+        if phase in ("training", "final", "done"):  # before it there is nothing to save
             await self.checkpoint()
 
     async def _keep_order(self, now: bool) -> None:

@@ -49,6 +49,9 @@ class Wanted(Section):
     policies: tuple[PolicySpec, ...] = ()
     paused: bool = False
     configured: dict[str, int] = Field(description="the counts of the configuration it was last begun with")
+    known: dict[str, str] = Field(
+        default_factory=dict, description="what model each attached policy ever was"
+    )
 
     def policy(self, name: str) -> PolicySpec:
         """An attached policy. Raises WantedError."""
@@ -99,8 +102,16 @@ def attached(wanted: Wanted, spec: Mapping[str, Any], config: Config) -> Wanted:
         raise WantedError(
             f"there is a policy {policy.name!r} already; detach it first, or choose another name"
         )
+    model = f"{policy.model} at {policy.endpoint}" if policy.endpoint else policy.model
+    if (before := wanted.known.get(policy.name, model)) != model:
+        raise WantedError(
+            f"policy {policy.name!r} was {before}: its statistics would be mixed with those of {model}; "
+            "choose another name"
+        )
     counts = wanted.counts | {f"{policy.name}.solver": policy.solvers}
-    return wanted.model_copy(update={"policies": (*wanted.policies, policy), "counts": counts})
+    known = wanted.known | {policy.name: model}
+    policies = (*wanted.policies, policy)
+    return wanted.model_copy(update={"policies": policies, "counts": counts, "known": known})
 
 
 def detached(wanted: Wanted, name: str, config: Config) -> Wanted:

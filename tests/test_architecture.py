@@ -38,10 +38,11 @@ FORBIDDEN_IMPORTS = {
 IMPORTERS = {"actors/roster.py"}
 """Modules that import by a name which is no constant of theirs; see the test of the roster's paths."""
 STARTERS = {
-    "cluster/submission.py", "envpool/sandbox/server.py", "training/policy/file_weights.py",
-    "training/policy/source.py",
+    "cluster/submission.py", "envpool/sandbox/server.py", "envpool/store/apart.py",
+    "training/policy/file_weights.py", "training/policy/source.py",
 }  # fmt: skip
-"""Modules that know of processes: the wheel's build, the zygote, an engine core's parent, pip for the model."""
+"""Modules that know of processes: the wheel's build, the zygote, the check of a pool that may be damaged, an engine
+core's parent, pip for the model."""
 VAGUE = ("utils", "helper", "manager", "misc", "common")
 LONGEST_FUNCTION = 60
 

@@ -65,11 +65,19 @@ def test_a_policy_that_cannot_be_is_refused_by_its_key(spec: dict[str, object], 
 
 def test_detaching_takes_its_counts_along_and_nothing_else() -> None:
     once = wanted.attached(FIRST, RIVAL, CONFIG)
-    assert wanted.detached(once, "rival", CONFIG) == FIRST
+    without = wanted.detached(once, "rival", CONFIG)
+    assert (without.counts, without.policies) == (FIRST.counts, FIRST.policies)
     with pytest.raises(WantedError, match="no policy 'rivel' is attached; did you mean 'rival'"):
         wanted.detached(once, "rivel", CONFIG)
     with pytest.raises(WantedError, match="the run's own policy"):
         wanted.detached(once, "main", CONFIG)
+
+
+def test_a_name_that_was_another_model_is_refused_since_statistics_would_mix() -> None:
+    gone = wanted.detached(wanted.attached(FIRST, RIVAL, CONFIG), "rival", CONFIG)
+    with pytest.raises(WantedError, match="'rival' was smollm2-135m: its statistics would be mixed"):
+        wanted.attached(gone, RIVAL | {"model": "another"}, CONFIG)
+    assert wanted.attached(gone, RIVAL, CONFIG).policies
 
 
 def test_the_wanted_state_survives_the_pool() -> None:
