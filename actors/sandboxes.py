@@ -7,6 +7,7 @@ infrastructure fault, never a verdict.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
@@ -14,6 +15,8 @@ from actors.peers import PeerRetired, Peers, PeerUnavailable
 from envpool.sandbox import Call, InfrastructureFault, Result, SandboxUnavailable
 
 PLACES_TRIED = 3
+LEAVING_SECONDS = 3.0
+"""Before a job is offered again where every sandbox leaves: they end only once nobody has asked for a moment."""
 
 
 class SandboxLeaving(RuntimeError):
@@ -38,6 +41,7 @@ class SandboxGroup:
             if not places:
                 left.clear()
                 faults.append(SandboxLeaving("every sandbox is leaving"))
+                await asyncio.sleep(LEAVING_SECONDS)
                 continue
             name = places[min(len(faults), len(places) - 1)]
             try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors import sandboxes
 from actors.peers import PeerRetired
 from actors.sandboxes import SandboxGroup, SandboxLeaving, ranked
 from envpool.sandbox import InfrastructureFault, Value
@@ -33,7 +36,21 @@ async def test_a_sandbox_that_leaves_is_no_fault(gone: Exception) -> None:
     assert places.asked == names
 
 
-async def test_when_every_sandbox_leaves_the_job_fails_and_is_no_verdict() -> None:
+async def test_when_every_sandbox_leaves_the_job_fails_and_is_no_verdict(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandboxes, "LEAVING_SECONDS", 0.0)
     places = ScriptedPlaces(dict.fromkeys(ranked("program", 2), SandboxLeaving("scaled away")))
     with pytest.raises(InfrastructureFault, match="every sandbox is leaving"):
         await SandboxGroup(places, lambda: 2).run("program", [])  # type: ignore[arg-type]
+
+
+async def test_where_the_only_sandbox_is_moved_the_job_is_done_by_its_successor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandboxes, "LEAVING_SECONDS", 0.2)
+    places = ScriptedPlaces({"sandbox-0": SandboxLeaving("moved")})
+    job = asyncio.create_task(SandboxGroup(places, lambda: 1).run("program", []))  # type: ignore[arg-type]
+    await asyncio.sleep(0.05)
+    places.faults.clear()
+    assert await job == [Value("sandbox-0")]
