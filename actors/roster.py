@@ -80,7 +80,12 @@ class Post:
 
 def kind_of(name: str) -> str:
     """What kind of actor has this name."""
-    return FOLLOWER.rstrip("-") if name.startswith(FOLLOWER) else _NUMBERED.sub("", name)
+    return FOLLOWER.rstrip("-") if is_follower(name) else _NUMBERED.sub("", name)
+
+
+def is_follower(name: str) -> bool:
+    """Whether the actor keeps a node's replica; an attached policy may have any name, `follower-x` too."""
+    return name.startswith(FOLLOWER) and not is_attached(name)
 
 
 def is_attached(name: str) -> bool:
@@ -171,11 +176,19 @@ def kill(name: str, config: Config) -> None:
         placement_groups.release(f"{config.namespace}/{name}")
 
 
-def end(config: Config) -> None:
-    """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent."""
-    for name in sorted(_named(config), key=lambda name: name != SUPERVISOR):
-        kill(name, config)
+def end(config: Config, by_itself: bool = False) -> None:
+    """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent.
+
+    `by_itself`: the supervisor's own process calls this, which its own end would cut short; so it goes last.
+    """
+    if not by_itself:
+        kill(SUPERVISOR, config)
+    for name in _named(config):
+        if name != SUPERVISOR:
+            kill(name, config)
     placement_groups.release_all(f"{config.namespace}/")
+    if by_itself:
+        kill(SUPERVISOR, config)
 
 
 def _named(config: Config) -> list[str]:
