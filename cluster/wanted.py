@@ -17,6 +17,8 @@ from cluster.config import Config, Count, PolicyConfig, Section
 KEY = "wanted"
 SCALABLE = ("sandbox", "solver", "composer", "generator")
 MOST = 4096
+LONGEST_NAME = 64
+"""Of a policy: it becomes part of folders, actors and keys of the pool."""
 
 
 class WantedError(ValueError):
@@ -26,13 +28,13 @@ class WantedError(ValueError):
 class PolicySpec(Section):
     """A policy that is attached to a run: a local model, or a model behind an endpoint."""
 
-    name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$")
+    name: str = Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=LONGEST_NAME)
     model: str = Field(min_length=1, description="packaged name, folder, hub name; or the endpoint's model")
     endpoint: str = Field("", description="base URL of an OpenAI-compatible server")
     key_env: str = Field("", description="environment variable that holds the endpoint's key")
     trainable: bool = False
     gpus: Annotated[float, Field(ge=0)] = Field(0.0, description="of each solver")
-    solvers: Count = 1
+    solvers: Annotated[int, Field(ge=1, le=MOST)] = 1
     concurrency: Count = Field(16, description="requests to an endpoint at once")
 
     @model_validator(mode="after")
@@ -134,6 +136,18 @@ def for_policy(config: Config, spec: PolicySpec) -> Config:
     if spec.trainable:
         learner = learner.model_copy(update={"gpus": spec.gpus, "ranks": learner.ranks if spec.gpus else 1})
     return config.model_copy(update={"policy": policy, "solver": solver, "learner": learner})
+
+
+def rows(wanted: Wanted, config: Config) -> list[dict[str, Any]]:
+    """The run's own policy, then the attached ones: what each is, and how many solvers it is to have."""
+    own = {"name": config.policy.name, "model": config.policy.model, "endpoint": "", "trainable": True}
+    return [
+        {**own, "own": True, "solvers": wanted.counts["solver"]},
+        *(
+            {**spec.model_dump(mode="json"), "own": False, "solvers": wanted.counts[f"{spec.name}.solver"]}
+            for spec in wanted.policies
+        ),
+    ]
 
 
 def _nearest(word: str, words: Mapping[str, Any]) -> str:

@@ -79,15 +79,7 @@ def policies(
 
 
 def _rows(reader: PoolReader, config: Config) -> list[dict[str, Any]]:
-    now = wanted.kept(reader.state(wanted.KEY), config)
-    own = {"name": config.policy.name, "model": config.policy.model, "endpoint": "", "trainable": True}
-    rows = [
-        {**own, "own": True, "solvers": now.counts["solver"]},
-        *(
-            {**spec.model_dump(mode="json"), "own": False, "solvers": now.counts[f"{spec.name}.solver"]}
-            for spec in now.policies
-        ),
-    ]
+    rows = wanted.rows(wanted.kept(reader.state(wanted.KEY), config), config)
     return [row | _answers(reader, row["name"]) for row in rows]
 
 

@@ -56,6 +56,8 @@ def test_another_policy_of_the_same_name_is_refused() -> None:
             "neither trainable nor gpus",
         ),
         ({"name": "rival", "model": "m", "solvers": 0}, "solvers"),
+        ({"name": "rival", "model": "m", "solvers": wanted.MOST + 1}, "solvers"),
+        ({"name": "r" * 200, "model": "m"}, "name"),
     ],
 )
 def test_a_policy_that_cannot_be_is_refused_by_its_key(spec: dict[str, object], words: str) -> None:
