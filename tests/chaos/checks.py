@@ -14,7 +14,8 @@ from itertools import pairwise
 from cluster import wanted
 from envpool.members import Status
 from envpool.store import integrity
-from tests.chaos.evidence import Evidence
+from tests.chaos.evidence import Evidence, dropped_in
+from tests.simulated.engine import right_answer
 from training.grpo import checkpoints
 
 Check = Callable[[Evidence], Iterator[str]]
@@ -58,6 +59,15 @@ def rewards_are_verdicts(evidence: Evidence) -> Iterator[str]:
                 yield f"group {group['id']} has {group['successes']} successes in {len(rewards)} of {most} answers"
 
 
+def verdicts_are_right(evidence: Evidence) -> Iterator[str]:
+    """A right answer to a question of a known rule has the reward 1, any other 0 (invariant 3)."""
+    for row in evidence.responses():
+        if (known := right_answer(row["prompt"])) is not None:
+            right = float(row["response"] == f"<answer>{known}</answer>")
+            if row["reward"] != right:
+                yield f"group {row['group']} has the reward {row['reward']} for {row['response']!r}, not {right}"
+
+
 def answers_were_asked(evidence: Evidence) -> Iterator[str]:
     """No more answers are counted than were asked for, nor more successes than answers (invariant 3)."""
     most = max(evidence.config.learner.group_size, evidence.config.admission.calibration_instances)
@@ -97,7 +107,10 @@ def groups_count_once(evidence: Evidence) -> Iterator[str]:
 
 
 def no_group_is_skipped(evidence: Evidence) -> Iterator[str]:
-    """A group that a buffer accepted is trained, waits, or was dropped for a counted reason (invariant 6)."""
+    """A group that a buffer accepted is in the weights that survive, waits, or was dropped for a counted reason.
+
+    That a buffer calls it trained proves nothing (invariant 6).
+    """
     for learnt in evidence.learners():
         buffer = learnt.config.own("buffer")
         accepted = {
@@ -106,12 +119,12 @@ def no_group_is_skipped(evidence: Evidence) -> Iterator[str]:
             for line in evidence.lines(what)
             if line["by"] == buffer and line["state"] != "dropped"
         }
-        past = {key for key, _ in learnt.state.get("past", ())} | evidence.seen.finished.get(buffer, set())
-        for id in accepted - {*learnt.trained} - learnt.waiting - past:
+        dropped = dropped_in(learnt.state) | evidence.seen.dropped.get(buffer, set())
+        for id in accepted - {*learnt.trained} - learnt.waiting - dropped:
             yield f"{buffer}: group {id} was accepted and is nowhere"
-        dropped = learnt.state.get("dropped", {})
-        if "" in dropped or any(count < 1 for count in dropped.values()):
-            yield f"{buffer}: drops without a reason: {dropped}"
+        reasons = learnt.state.get("dropped", {})
+        if "" in reasons or any(count < 1 for count in reasons.values()):
+            yield f"{buffer}: drops without a reason: {reasons}"
 
 
 def groups_are_fresh(evidence: Evidence) -> Iterator[str]:
@@ -173,6 +186,7 @@ CHECKS: tuple[Check, ...] = (
     admitted_once,
     acknowledged_admissions_stay,
     rewards_are_verdicts,
+    verdicts_are_right,
     answers_were_asked,
     versions_only_rise,
     groups_count_once,

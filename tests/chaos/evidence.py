@@ -6,11 +6,13 @@ Invariant: it reads only, and from files alone; no actor is asked. `checks` judg
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from cluster import wanted
 from cluster.config import Config
@@ -21,8 +23,6 @@ from tests.simulated import ledger
 from tests.simulated.learner import updates_in
 from training.grpo import checkpoints
 from training.grpo.checkpoints import Checkpoint
-
-FINISHED = ("trained", "dropped")
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Seen:
 
     ids: set[str] = field(default_factory=set)
     """Members that a reader saw admitted."""
-    finished: dict[str, set[str]] = field(default_factory=dict)
-    """Groups that a buffer's state said were trained or dropped, by the state's key."""
+    dropped: dict[str, set[str]] = field(default_factory=dict)
+    """Groups that a buffer's state said were dropped, by the state's key; which were trained, the weights say."""
     versions: dict[str, list[int]] = field(default_factory=dict)
     """Versions of the published weights in the order seen, by the state's key."""
     replicas: list[Compared] = field(default_factory=list)
@@ -56,8 +56,7 @@ class Seen:
         self.ids.update(pool.ids())
         for own in policies(config, pool):
             state = pool.state(own.own("buffer")) or {}
-            past = {key for key, value in state.get("past", ()) if value in FINISHED}
-            self.finished.setdefault(own.own("buffer"), set()).update(past)
+            self.dropped.setdefault(own.own("buffer"), set()).update(dropped_in(state))
             if weights := pool.state(own.own("weights")):
                 self.versions.setdefault(own.own("weights"), []).append(int(weights["version"]))
 
@@ -95,6 +94,11 @@ class Evidence:
                 found.append(line)
         return found
 
+    def responses(self) -> Iterator[dict[str, Any]]:
+        """Prompt, response and reward of what was trained on, as far as the metrics actor lived to write it."""
+        for path in sorted((self.config.run_folder / "samples").rglob("*.parquet")):
+            yield from pq.read_table(path, columns=["group", "prompt", "response", "reward"]).to_pylist()
+
     def learners(self) -> list[Learnt]:
         """What each trained policy has come to."""
         return [Learnt(own, self.pool) for own in policies(self.config, self.pool)]
@@ -131,7 +135,8 @@ class Learnt:
     def waiting(self) -> set[str]:
         """Groups that a next learner would be given."""
         entries = self.state.get("entries", {})
-        known = {entry["id"] for entry in entries.values() if entry["state"] in ("ready", "taken")}
+        version = self.saved.version if self.saved else 0
+        known = {entry["id"] for entry in entries.values() if _waits(entry, version)}
         gone = set(self.state.get("gone", ()))
         prefix = f"{self.config.own('buffer')}/"
         for key in self.pool.group_keys(prefix):
@@ -144,6 +149,18 @@ def policies(config: Config, pool: PoolReader) -> list[Config]:
     """The configuration of each policy that is trained, the run's own first."""
     attached = wanted.kept(pool.state(wanted.KEY), config).policies
     return [config, *(for_policy(config, spec) for spec in attached if spec.trainable)]
+
+
+def dropped_in(state: Mapping[str, Any]) -> set[str]:
+    """What a buffer's state remembers as dropped: permits and groups."""
+    return {key for key, value in state.get("past", ()) if value == "dropped"}
+
+
+def _waits(entry: Mapping[str, Any], version: int) -> bool:
+    """Whether a learner that goes on from this version would be given the group."""
+    return entry["state"] in ("ready", "taken") or (
+        entry["state"] == "trained" and entry["version"] > version
+    )
 
 
 def history(pool: PoolReader, after: int = 0) -> Iterator[JournalEntry]:

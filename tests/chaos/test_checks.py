@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import lmdb
 import pytest
 
 from cluster.config import Config
+from cluster.metrics import samples
 from cluster.wanted import first
 from envpool.answer_counts import AnswerCount
 from envpool.members import Member, Origin, Program, Status
@@ -30,6 +32,7 @@ SEED = Member(Program("seed", "Seed", "Rule.", "int", "int"), Origin.SEED)
 GROWN = Member(Program("grown", "Grown", "Rule.", "int", "str"), Origin.GRAMMAR)
 UPDATES = [(1, ["a", "b"]), (2, ["c", "d"])]
 WAITING = "w"
+QUESTION = 'Write the input in upper-case letters.\n\nInput: "abc"\n\nAnswer as text.'
 
 
 class Ended:
@@ -89,6 +92,11 @@ class Ended:
         with (self.config.run_folder / "metrics.jsonl").open("a") as file:
             file.write(json.dumps({"kind": "step", "version": version}) + "\n")
 
+    def respond(self, response: str, reward: float) -> None:
+        row = {"group": "a", "prompt": QUESTION, "response": response, "reward": reward}
+        path = self.config.run_folder / f"samples/second/version-{time.time_ns()}.parquet"
+        samples.write(path, [row, row | {"prompt": "Of a rule that nobody knows."}])
+
     def _fill_pool(self) -> None:
         with PoolWriter.open(self.config.pool_folder, 1 << 26) as pool:
             pool.admit(SEED)
@@ -113,6 +121,8 @@ class Ended:
             self.ledger.write("put", by="buffer", group=id, state="ready")
         self.ledger.write("put", by="buffer", group="flat", state="dropped")
         self.update({})
+        self.respond("<answer>ABC</answer>", 1.0)
+        self.respond("<answer>7</answer>", 0.0)
         self.step(1)
         self.step(2)
 
@@ -158,6 +168,14 @@ def in_the_pool_unannounced(run: Ended) -> None:
     run.put("by_status", encoding.joined("active", "seed", "smuggled"), b"")
 
 
+def a_right_answer_without_reward(run: Ended) -> None:
+    run.respond("<answer>ABC</answer>", 0.0)
+
+
+def a_wrong_answer_with_reward(run: Ended) -> None:
+    run.respond("<answer>7</answer>", 1.0)
+
+
 def too_many_answers(run: Ended) -> None:
     run.put("journal", encoding.sequence(6), counts(SEED.id, "main", 0, 400, 2, 3, 0))
 
@@ -192,6 +210,15 @@ def a_group_gone(run: Ended) -> None:
 
 def an_offered_group_gone(run: Ended) -> None:
     run.ledger.write("offer", by="buffer", group="vanished", state="ready")
+
+
+def called_trained_and_in_no_weights(run: Ended) -> None:
+    run.ledger.write("put", by="buffer", group="skipped", state="ready")
+    run.buffer(past=[["skipped", "trained"]])
+
+
+def kept_as_trained_and_in_no_weights(run: Ended) -> None:
+    run.buffer(entries={"permit-w": {"state": "trained", "version": 2, "stamp": None, "id": WAITING}})
 
 
 def a_waiting_group_gone(run: Ended) -> None:
@@ -246,6 +273,8 @@ DOCTORS: dict[Callable[[Ended], None], str] = {
     new_twice: "acknowledged_admissions_stay",
     another_status: "pool_is_whole",
     in_the_pool_unannounced: "admitted_once",
+    a_right_answer_without_reward: "verdicts_are_right",
+    a_wrong_answer_with_reward: "verdicts_are_right",
     too_many_answers: "answers_were_asked",
     more_successes_than_answers: "answers_were_asked",
     a_version_back: "versions_only_rise",
@@ -255,6 +284,8 @@ DOCTORS: dict[Callable[[Ended], None], str] = {
     trained_and_waiting: "groups_count_once",
     a_group_gone: "no_group_is_skipped",
     an_offered_group_gone: "no_group_is_skipped",
+    called_trained_and_in_no_weights: "no_group_is_skipped",
+    kept_as_trained_and_in_no_weights: "no_group_is_skipped",
     a_waiting_group_gone: "no_group_is_skipped",
     dropped_without_reason: "no_group_is_skipped",
     a_stale_group: "groups_are_fresh",
