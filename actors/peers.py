@@ -14,8 +14,17 @@ from collections.abc import Callable
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import (
+    ActorPlacementGroupRemoved,
+    ActorUnschedulableError,
+    NodeDiedError,
+    ObjectLostError,
+    RayActorError,
+    RayTaskError,
+)
 
+GONE = (RayActorError, ActorUnschedulableError, ActorPlacementGroupRemoved, NodeDiedError, ObjectLostError)
+"""What Ray raises where an actor, or its answer, is lost: dead, never placed since its node died, or its group gone."""
 PATIENCE_SECONDS = 300.0
 FIRST_PAUSE_SECONDS = 0.1
 LONGEST_PAUSE_SECONDS = 2.0
@@ -65,7 +74,7 @@ class Peer:
                 return await getattr(self._handle(), method).remote(*args, **kwargs)
             except RayTaskError:
                 raise  # the peer's own error, also where it is about an actor that the peer lost
-            except (RayActorError, _NoSuchActor) as error:
+            except (*GONE, _NoSuchActor) as error:
                 self._known = None
                 if not self._wanted(self.name):
                     raise PeerRetired(f"{self.name} is no part of the run any more") from error

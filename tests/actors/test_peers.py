@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import ray
+from ray.exceptions import ActorUnschedulableError
 
+from actors import roster
 from actors.peers import Peers, PeerUnavailable
+from actors.roster import Place
 from cluster.config import Config
 from tests.actors.conftest import Raise, kill
 from tests.actors.scripted import scripted
@@ -51,6 +55,18 @@ async def test_a_peer_that_does_not_exist_yet_is_waited_for(make: Raise, peers: 
     call = asyncio.create_task(peers["later"].count())
     await asyncio.sleep(0.3)
     make(scripted("later"))
+    assert await call == 1
+
+
+async def test_a_peer_that_was_meant_for_a_node_that_died_meanwhile_is_waited_for(
+    make: Raise, peers: Peers, config: Config
+) -> None:
+    lost = roster.make(replace(scripted(), place=Place.NODE, node="ab" * 28), config)
+    with pytest.raises(ActorUnschedulableError):
+        await lost.count.remote()
+    peers.scripted._known = lost  # asked before, and not looked up again until it fails
+    call = asyncio.create_task(peers.scripted.count())
+    make(scripted())
     assert await call == 1
 
 
