@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import ray
 
 from actors import roster
-from actors.base import Actor
+from actors.base import FAILURE_PAUSE_SECONDS, Actor
 from actors.keeper import Keeper
 from cluster import placement, wanted
 from cluster.config import Config
@@ -25,6 +26,7 @@ from envpool.store import NoPool
 TICK_SECONDS = 1.0
 FAREWELL_SECONDS = 2.0
 TELL_SECONDS = 10.0
+END_SECONDS = 30.0
 LAST = ("metrics", "pool")
 STOPPING = "stopping"
 """Of the pool's state: the order to stop, until the run is taken up again."""
@@ -39,7 +41,9 @@ class SupervisorActor(Actor):
         self._changing = asyncio.Lock()
         self._stopping: asyncio.Task[dict[str, Any]] | None = None
         self._saving: asyncio.Task[None] | None = None
+        self._hurried = False
         self._driver_at = time.monotonic()
+        self._insisting = asyncio.create_task(self._insist())
 
     async def start(self) -> None:
         await self._keeper.make(next(post for post in roster.posts(self.config) if post.name == "pool"))
@@ -51,7 +55,8 @@ class SupervisorActor(Actor):
         ordered = self.pool_reader.state(STOPPING)
         if ordered and ray.get_runtime_context().was_current_actor_reconstructed:
             # The predecessor was killed in the middle of it; one that a driver makes takes the run up instead.
-            self._stopping = asyncio.create_task(self._stop_run(now=ordered["now"]))
+            self._hurried = ordered["now"]
+            self._stopping = asyncio.create_task(self._stop_run())
 
     async def ready(self) -> str:
         """As every actor's; a driver that asks is still there."""
@@ -86,10 +91,8 @@ class SupervisorActor(Actor):
 
     async def policies(self) -> list[dict[str, Any]]:
         """The run's own policy and the attached ones, with their counts of solvers."""
-        own, now = self.config.policy, self.wanted
-        first = {"name": own.name, "model": own.model, "endpoint": "", "trainable": True, "own": True}
-        rows = [first, *({**spec.model_dump(mode="json"), "own": False} for spec in now.policies)]
-        return [row | {"solvers": now.counts[_solver_of(row)]} for row in rows]
+        await self.ready()
+        return wanted.rows(self.wanted, self.config)
 
     async def pause(self) -> None:
         """Producers and learners stop after what is under way; everything stays loaded. Idempotent."""
@@ -100,13 +103,21 @@ class SupervisorActor(Actor):
         await self._change(lambda now: now.model_copy(update={"paused": False}))
 
     async def checkpoint(self) -> dict[str, int]:
-        """Save every learner now; returns the step saved, by policy."""
+        """Save every learner now; returns the step saved, by policy. Raises why one could not, once all have tried."""
+        saved = await self._save_each()
+        for result in saved.values():
+            if isinstance(result, BaseException):
+                raise result
+        return saved
+
+    async def _save_each(self) -> dict[str, Any]:
+        """By policy with a learner: the step that is saved, or why it could not be."""
         await self.ready()
         learners = {self.config.policy.name: "learner"}
         learners |= {spec.name: f"{spec.name}.learner" for spec in self.wanted.policies if spec.trainable}
         limit = self.config.supervision.drain_seconds
         saving = [asyncio.wait_for(self.peers[name].checkpoint(), limit) for name in learners.values()]
-        return dict(zip(learners, await asyncio.gather(*saving), strict=True))
+        return dict(zip(learners, await asyncio.gather(*saving, return_exceptions=True), strict=True))
 
     async def overview(self) -> dict[str, Any]:
         """Nodes, deaths, the wanted state, and whether the run is being stopped."""
@@ -120,10 +131,12 @@ class SupervisorActor(Actor):
         It goes on when the caller dies, or this process. Returns where the run stands. Idempotent; `now` cuts a stop
         short that still saves, and one that failed is tried again.
         """
-        if now and self._saving is not None:
-            self._saving.cancel()
         if self._stopping is None or _failed(self._stopping):
-            self._stopping = asyncio.create_task(self._stop_run(now))
+            self._hurried = False
+            self._stopping = asyncio.create_task(self._stop_run())
+        self._hurried = self._hurried or now
+        if self._hurried and self._saving is not None:
+            self._saving.cancel()
         return await asyncio.shield(self._stopping)
 
     def health(self) -> dict[str, Any]:
@@ -142,6 +155,7 @@ class SupervisorActor(Actor):
         }
 
     async def stop(self) -> None:
+        self._insisting.cancel()
         await super().stop()
         await self._keeper.close()
 
@@ -166,16 +180,16 @@ class SupervisorActor(Actor):
         await self._keeper.turn(self.wanted)
         await asyncio.sleep(TICK_SECONDS)
 
-    async def _stop_run(self, now: bool) -> dict[str, Any]:
+    async def _stop_run(self) -> dict[str, Any]:
         phase, _ = self._standing()
-        await self._keep_order(now)
-        if not now:
+        await self._tried("stop", self.peers.pool.put_state(STOPPING, {"now": self._hurried}))
+        if not self._hurried:
             self._saving = asyncio.create_task(self._save(phase))
             await asyncio.wait([self._saving])
             if not self._saving.cancelled():
                 self._saving.result()
         _, saved = self._standing()
-        await self._tell_stopped(saved)
+        await self._tried("stopped", self.peers.metrics.event("stopped", {"step": saved}))
         await self.stop()  # before the actors end, or the keeper would make them again
         there = [name for name in await asyncio.to_thread(roster.present, self.config) if name != self.name]
         await asyncio.gather(*(self._end(name) for name in there if name not in LAST))
@@ -195,30 +209,27 @@ class SupervisorActor(Actor):
         if phase not in ("", "done"):
             await self.peers.pool.put_state("draining", True)
         if phase in ("training", "final", "done"):  # before it there is nothing to save
-            await self.checkpoint()
+            for policy, result in (await self._save_each()).items():
+                if isinstance(result, BaseException):
+                    if policy == self.config.policy.name:
+                        raise result
+                    # It must not keep the run from saving and ending.
+                    self._note(f"save {policy}", f"{type(result).__name__}: {result}")
 
-    async def _keep_order(self, now: bool) -> None:
+    async def _tried(self, what: str, call: Awaitable[Any], seconds: float = TELL_SECONDS) -> None:
+        """A run can be stopped though some of its actors are away."""
         try:
-            await asyncio.wait_for(self.peers.pool.put_state(STOPPING, {"now": now}), TELL_SECONDS)
-        except Exception as error:  # noqa: BLE001 - a run whose pool is away can be stopped all the same
-            self._note("stop", f"{type(error).__name__}: {error}")
-
-    async def _tell_stopped(self, saved: int) -> None:
-        try:
-            await asyncio.wait_for(self.peers.metrics.event("stopped", {"step": saved}), TELL_SECONDS)
-        except Exception as error:  # noqa: BLE001 - a run whose metrics are away can be stopped all the same
-            self._note("stopped", f"{type(error).__name__}: {error}")
+            await asyncio.wait_for(call, seconds)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others must still be told
+            self._note(what, f"{type(error).__name__}: {error}")
 
     async def _end(self, name: str) -> None:
-        try:
-            await asyncio.wait_for(self.peers[name].stop(), 30)
-        except Exception as error:  # noqa: BLE001 - it is killed right after; the others must still be told
-            self._note(f"stop {name}", f"{type(error).__name__}: {error}")
+        await self._tried(f"stop {name}", self.peers[name].stop(), END_SECONDS)
         await asyncio.to_thread(roster.kill, name, self.config)
 
     async def _end_itself(self) -> None:
         await asyncio.sleep(FAREWELL_SECONDS)  # for the answer to reach whoever asked
-        await asyncio.to_thread(roster.end, self.config)
+        await asyncio.to_thread(roster.end, self.config, by_itself=True)
 
     async def _phases_once(self) -> None:
         match self.phase:
@@ -234,6 +245,14 @@ class SupervisorActor(Actor):
                 await self._enter("done")
             case _:
                 await self._await_driver()
+
+    async def _insist(self) -> None:
+        """Start again and again: where no driver is, nobody else would ask for it."""
+        while True:
+            with suppress(Exception):  # told already
+                await super().ready()
+                return
+            await asyncio.sleep(FAILURE_PAUSE_SECONDS)
 
     async def _await_driver(self) -> None:
         """A finished run is ended by its driver, or by itself where there is none."""
@@ -277,15 +296,8 @@ def _failed(task: asyncio.Task[Any]) -> bool:
     return task.done() and (task.cancelled() or task.exception() is not None)
 
 
-def _solver_of(policy: Mapping[str, Any]) -> str:
-    return "solver" if policy["own"] else f"{policy['name']}.solver"
-
-
 def _mean(answers: list[dict[str, Any]]) -> dict[str, float]:
     answers = [answer for answer in answers if answer["success"] is not None]
     count = max(1, len(answers))
-    return {
-        "questions": float(len(answers)),
-        "success": sum(answer["success"] for answer in answers) / count,
-        "parsed": sum(answer["parsed"] for answer in answers) / count,
-    }
+    means = {key: sum(answer[key] for answer in answers) / count for key in ("success", "parsed")}
+    return {"questions": float(len(answers))} | means

@@ -17,12 +17,13 @@ import psutil
 import pytest
 import ray
 
-from actors import roster
+from actors import roster, supervisor
 from actors.peers import Peers
 from actors.sandboxes import SandboxGroup
+from actors.supervisor import SupervisorActor
 from cluster.config import Config
 from envpool.sandbox import Call, Value
-from envpool.store import PoolReader
+from envpool.store import NoPool, PoolReader
 from tests.actors.conftest import ROOT, kill
 from tests.simulated.light import light
 from tests.simulated.runs import SimulatedRun, simulated
@@ -64,6 +65,28 @@ def wanted(config: Config) -> set[str]:
 def started(run: SimulatedRun, name: str) -> bool:
     beat = run.ask(name, "heartbeat", seconds=2.0)
     return bool(beat and beat["started"])
+
+
+class LateSupervisor(SupervisorActor):
+    """Its pool is not there at the first two starts."""
+
+    tries = 0
+
+    async def start(self) -> None:
+        self.tries += 1
+        if self.tries < 3:
+            raise NoPool("locked by a predecessor")
+
+
+async def test_a_supervisor_starts_again_by_itself_where_no_driver_asks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(supervisor, "FAILURE_PAUSE_SECONDS", 0.0)
+    late = LateSupervisor(simulated("late", tmp_path).model_dump(mode="json"), roster.SUPERVISOR)
+    while not (await late.heartbeat())["started"]:
+        await asyncio.sleep(0.01)
+    assert late.tries == 3
+    await late.stop()
 
 
 def test_every_actor_that_is_wanted_is_made_whatever_is_wrong_with_others(run: SimulatedRun) -> None:
@@ -184,9 +207,9 @@ def test_a_successor_finishes_what_a_killed_supervisor_began(run: SimulatedRun) 
 
 def test_a_supervisor_adopts_what_lives(run: SimulatedRun) -> None:
     before = {name: pid for name, pid in run.pids().items() if name != "supervisor"}
-    kill(supervisor := run.pids()["supervisor"])
+    kill(before_it := run.pids()["supervisor"])
     run.until(
-        lambda: run.pids().get("supervisor", supervisor) != supervisor and started(run, "supervisor"), LONG
+        lambda: run.pids().get("supervisor", before_it) != before_it and started(run, "supervisor"), LONG
     )
     run.until(lambda: (run.ask("supervisor", "overview") or {}).get("nodes"), LONG)
     assert {name: pid for name, pid in run.pids().items() if name != "supervisor"} == before
@@ -226,3 +249,18 @@ def test_a_finished_run_that_nobody_drives_ends_itself(cluster: None, tmp_path: 
     run.until(lambda: not roster.present(run.config), LONG)
     with PoolReader.open(run.config.pool_folder) as pool:
         assert pool.state("phase") == "done"
+
+
+def test_a_policy_that_cannot_save_does_not_keep_the_run_from_saving_and_ending(
+    cluster: None, tmp_path: Path
+) -> None:
+    run = begun("unsaved", tmp_path, learner="UnsavedRivalLearner")
+    run.until(lambda: run.status().get("phase") == "training", LONG)
+    run.ask("supervisor", "attach", {"name": "rival", "model": str(tmp_path), "trainable": True})
+    run.until(lambda: started(run, "rival.learner"), LONG)
+    with pytest.raises(OSError, match="no space left"):
+        ray.get(run.actor("supervisor").checkpoint.remote(), timeout=LONG)
+    ray.get(run.actor("supervisor").stop_run.remote(), timeout=LONG)
+    run.until(lambda: not roster.present(run.config), LONG)
+    with PoolReader.open(run.config.pool_folder) as pool:
+        assert pool.state("saved")

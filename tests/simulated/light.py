@@ -49,6 +49,9 @@ class LightActor(Actor):
         await self.peers.pool.put_state("saved", True)
         return 0
 
+    async def forget(self, owner: str) -> None:
+        """As a buffer without permits."""
+
     async def is_working(self) -> bool:
         """Whether it would make something now."""
         await self.ready()
@@ -65,6 +68,15 @@ class FinishedLearner(LightActor):
     async def progress(self) -> dict[str, int]:
         steps = self.config.run.steps
         return {"step": steps, "version": steps, "checkpoint": steps}
+
+
+class UnsavedRivalLearner(LightActor):
+    """A learner that cannot save where its policy is attached."""
+
+    async def checkpoint(self) -> int:
+        if self.config.policy.attached:
+            raise OSError("no space left on device")
+        return await super().checkpoint()
 
 
 class FailingActor(LightActor):
