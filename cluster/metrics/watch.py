@@ -80,12 +80,14 @@ class Watch:
         begun = now if self._working_since is None else self._working_since
         policies = [policy for policy in status.get("policies", ()) if policy.get("trainable")]
         learners = {"" if policy.get("own") else policy["name"]: policy for policy in policies} or {"": {}}
+        # One that is attached again begins anew.
+        self._updated = {name: self._updated.get(name, now) for name in learners}
         return Facts(
             working=working,
             ending=bool(status.get("draining")) or status["phase"] == "done",
             answers=sum(answers for _, answers, _ in self._answers),
             faults=sum(faults for _, _, faults in self._answers),
-            updated={name: max(self._updated.setdefault(name, now), begun) for name in learners},
+            updated={name: max(at, begun) for name, at in self._updated.items()},
             steps={name: int(policy.get("step") or 0) for name, policy in learners.items()},
             waits={name: wait for name, wait in self._waits.items() if name in wanted},
             last_update={name: record for name, record in self._last.items() if name in learners},

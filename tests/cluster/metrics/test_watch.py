@@ -65,6 +65,15 @@ def test_each_policy_that_learns_is_watched() -> None:
     assert set(facts.last_update) == {"big"}
 
 
+def test_a_policy_that_is_attached_again_is_not_blamed_for_the_time_that_it_was_away() -> None:
+    watch = Watch([])
+    both = [{"name": name, "own": name == "main", "trainable": True} for name in ("main", "big")]
+    watch.facts(status(policies=both), EVERYBODY, 0.0)
+    watch.step({"step": 2, "version": 2, "policy": "big"}, 5.0)
+    assert set(watch.facts(status(policies=both[:1]), EVERYBODY, 6.0).updated) == {""}
+    assert watch.facts(status(policies=both), EVERYBODY, 9000.0).updated["big"] == 9000.0
+
+
 def test_admissions_and_refusals_are_counted_since_the_last_admission() -> None:
     watch = Watch(["composer", "generator"])
     watch.report(report("composer-0"), 0.0)
