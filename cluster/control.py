@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,21 +105,30 @@ class Control:
         answer = self._actor(SUPERVISOR).stop_run.remote(now)
         done: dict[str, Any] = {}
         deadline = time.monotonic() + SAVE_SECONDS
-        while self.actors():
-            show(self.actors())
-            ready, _ = ray.wait([answer], timeout=PAUSE_SECONDS)
-            if ready and not done:
-                done = self._stopped(answer)
+        while left := self.actors():
+            show(left)
+            if done or not ray.wait([answer], timeout=PAUSE_SECONDS)[0]:
+                time.sleep(PAUSE_SECONDS)
+            elif done := self._stopped(answer):
                 deadline = time.monotonic() + FAREWELL_SECONDS
-            elif ready:
+            elif SUPERVISOR in left:  # it was killed meanwhile, and Ray makes it again
+                time.sleep(PAUSE_SECONDS)
+                with suppress(RunNotReached):  # it has ended by now
+                    answer = self._actor(SUPERVISOR).stop_run.remote(now)
+            else:
                 time.sleep(PAUSE_SECONDS)
             if time.monotonic() > deadline:
-                left = ", ".join(self.actors())
-                raise RunNotReached(
-                    f"run {self.run!r} still has actors ({left}); `envolve stop --now` ends them"
-                )
+                raise RunNotReached(self._remnants(left))
         show([])
         return done
+
+    def _remnants(self, left: list[str]) -> str:
+        """What to do about actors that are still there."""
+        if SUPERVISOR in left:
+            way = "it may still be saving; try again, or end it without saving by `envolve stop --now`"
+        else:
+            way = "and no supervisor; the same `envolve run` takes it up, and can be stopped then"
+        return f"run {self.run!r} still has actors ({', '.join(left)}), {way}"
 
     def actors(self) -> list[str]:
         """The names of all actors that the run has at the moment."""

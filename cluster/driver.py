@@ -61,9 +61,11 @@ def drive(config: Config, cluster: Cluster, show: Show, say: Say) -> Status:
 
 
 def launch(config: Config, say: Say) -> None:
-    """Start, resume or join the run and leave it going once it has begun. Raises RunFailed."""
+    """Start, resume or join the run and leave it going once it has begun. Raises RunFailed, Interrupted."""
     supervisor = _taken_up(config, say)
     while not _begin(supervisor, config):
+        if _living(config) is None:
+            raise Interrupted("stopped from elsewhere before the run had begun")
         try:
             _refuse_hopeless({"supervisor": _ask(supervisor.health) or {}})
         except RunFailed:
