@@ -8,6 +8,7 @@ only levels of its own. It leaves after the solvers that still call it.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Wake
 from envpool.curation.standings import standing_in
 from envpool.members import Status
+from envpool.store import PoolReader
 
 FOLLOW_SECONDS = 0.5
 SAVE_SECONDS = 10.0
@@ -31,10 +33,10 @@ class CuratorActor(Actor):
         self._own_run = not self.config.policy.attached
         settings = CurationSettings(**self.config.curation.model_dump())
         self._curator = Curator(settings, policy=self._policy, seed=self.config.run.seed)
-        self._seen = 0
-        self._follow()
+        self._seen = await asyncio.to_thread(self._take_all, self.pool_reader)
         if saved := await self.peers.pool.state(self.config.own("curator")):
             self._curator.load_state_dict(saved)
+        await self._save()  # or the next life, if this one is short, would give the same seeds again
         self.background("follow", self._follow_once)
         self.background("save", self._save_once)
 
@@ -109,6 +111,14 @@ class CuratorActor(Actor):
 
     def _step(self) -> int:
         return int((self.pool_reader.state("progress") or {}).get("step", 0))
+
+    def _take_all(self, pool: PoolReader) -> int:
+        """Every member as it stands, and the journal entry from which to follow: a week's journal is long to read."""
+        with pool.snapshot():
+            for id in pool.ids():
+                if standing := standing_in(pool, id, self._policy):
+                    self._curator.take(standing)
+            return pool.last_sequence()
 
     def _follow(self) -> None:
         while entries := self.pool_reader.journal(after=self._seen, limit=JOURNAL_PAGE):
