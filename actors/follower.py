@@ -45,6 +45,7 @@ class FollowerActor(Actor):
         except BaseException:
             self._replica.close()  # the next start opens it again
             raise
+        self._lags.clear()  # of what was there before this follower
         self.background("follow", self._keep_following)
 
     async def path(self) -> str:

@@ -14,6 +14,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 import ray
@@ -73,7 +74,7 @@ class Keeper:
         for name in there - posts.keys():
             self._begin(name, self._retire(name))
         for name in self._where.keys() - there - posts.keys():
-            self._forget(name)
+            self._begin(name, self._clear_away(name))
         self.turn_seconds = time.monotonic() - begun
 
     async def make(self, post: Post) -> None:
@@ -90,6 +91,7 @@ class Keeper:
         if node:
             self._where[post.name] = node  # at once: others are made meanwhile, and count it
         try:
+            await self._free_permits(post.name)  # its predecessor's, for others until it has started
             await asyncio.to_thread(roster.make, post, self.config, node, self._avoided())
         except Exception:
             self._where.pop(post.name, None)
@@ -221,8 +223,22 @@ class Keeper:
             self._note(
                 f"{name} leaves", f"{name} is killed without having drained: {type(error).__name__}: {error}"
             )
+        await self._clear_away(name)
+
+    async def _clear_away(self, name: str) -> None:
+        """End what is left of an actor that is not wanted: its process, placement group, permits and memory here."""
         await asyncio.to_thread(roster.kill, name, self.config)
+        await self._free_permits(name)
         self._forget(name)
+
+    async def _free_permits(self, name: str) -> None:
+        """Groups of a solver that is gone are not waited for. A buffer that is away forgets them by itself."""
+        policy, _, kind = roster.kind_of(name).rpartition(".")
+        if kind != "solver":
+            return
+        with suppress(ValueError, RayError, TimeoutError):
+            buffer = ray.get_actor(f"{policy}.buffer" if policy else "buffer", self.config.namespace)
+            await asyncio.wait_for(buffer.forget.remote(name), self._settings.heartbeat_seconds)
 
     def _forget(self, name: str) -> None:
         self._where.pop(name, None)

@@ -35,6 +35,9 @@ class LightStage(Actor):
     async def play(self, *_: Any) -> None:
         """Whatever a neighbour might ask."""
 
+    async def forget(self, owner: str) -> None:
+        """As a buffer without permits."""
+
 
 class LightValidator(LightStage):
     """A simulated validator: the pool begins with one member."""

@@ -64,8 +64,11 @@ def test_actors_are_spread_over_the_nodes_that_are_there(nodes: Nodes, run: Ligh
 
 
 def test_a_node_that_joins_is_followed_and_takes_sandboxes_over(nodes: Nodes, run: LightRun) -> None:
+    start = time.monotonic()
     joined = nodes.join()
     until(lambda: f"follower-{joined.id[:12]}" in run.status()["actors"])
+    lag = next(node["replica_lag"] for node in run.status()["nodes"] if node["id"] == joined.id)
+    assert lag <= time.monotonic() - start, "what was there before the node is no lag"
     until(lambda: sorted(Counter(sandboxes(run).values()).values()) == [SANDBOXES // 3] * 3)
 
 
