@@ -1,9 +1,9 @@
 """What every actor of a run has: one start, background loops, a report, a tested way to stop.
 
 Invariant: an actor starts itself, also after a restart. It reads the pool on its own node: the writer's files where the
-writer is, else the node's replica. A background failure is never silent: the first traceback
-of each loop is kept and reported, and the loop goes on after a pause; a loop that the run cannot do without and
-that only fails is for the driver to see. A failed `start` is tried again by the next `ready`.
+writer is, else the node's replica, which has by its start all that the pool had then. A background failure is never
+silent: the first traceback of each loop is kept and reported, and the loop goes on after a pause; a loop that the run
+cannot do without and that only fails is for the driver to see. A failed `start` is tried again by the next `ready`.
 The base knows nothing of what an actor is for.
 """
 
@@ -33,6 +33,7 @@ from envpool.store import PoolReader
 REPORT_SECONDS = 2.0
 FAILURE_PAUSE_SECONDS = 2.0
 IDLE_SECONDS = 0.25
+CATCH_UP_SECONDS = 60.0
 
 HEALTH = "health"
 
@@ -162,6 +163,13 @@ class Actor:
         """Whether producers and learners go on: the run is training, and neither paused, drained nor left."""
         return self.phase == "training" and not (self.draining or self._leaving or self.wanted.paused)
 
+    async def caught_up(self) -> None:
+        """Wait until this node's replica has all that is in the pool now. Raises TimeoutError."""
+        newest = await self.peers.pool.newest()
+        async with asyncio.timeout(CATCH_UP_SECONDS):
+            while self.pool_reader.position().change < newest:
+                await asyncio.sleep(0.02)
+
     async def idle(self, reason: str, seconds: float = IDLE_SECONDS) -> None:
         """Wait, and let the status view say for whom; not for long where the actor leaves meanwhile."""
         self.waiting_for = reason
@@ -178,6 +186,8 @@ class Actor:
         try:
             if self.name not in WITHOUT_POOL:
                 self._pool_folder = await self._nearest_pool()
+                if not self.name.startswith(roster.FOLLOWER):
+                    await self.caught_up()
             await self.start()
         except Exception:
             self._note("start", traceback.format_exc())
@@ -196,7 +206,7 @@ class Actor:
         return Path(await self.peers[roster.follower(node_id()).name].path())
 
     def _is_wanted(self, name: str) -> bool:
-        if "pool_reader" not in self.__dict__:  # not started yet: whoever it waits for is wanted
+        if not self._starting.done():  # whoever it waits for is wanted
             return True
         return name.startswith(roster.FOLLOWER) or name in roster.names(self.config, self.wanted)
 

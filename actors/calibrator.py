@@ -7,8 +7,6 @@ due and how answers are judged is `training.calibration`'s.
 
 from __future__ import annotations
 
-import asyncio
-import uuid
 from collections import deque
 from collections.abc import Sequence
 
@@ -23,7 +21,6 @@ PHASES = ("baseline", "training")
 MEMBERS_AT_ONCE = 8
 LOOK_SECONDS = 2.0
 """Between two looks at a pool in which nothing is due."""
-CATCH_UP_SECONDS = 10.0
 
 
 class CalibratorActor(Actor):
@@ -42,7 +39,6 @@ class CalibratorActor(Actor):
         self._passed: set[tuple[str, int]] = set()
         """members that this policy cannot be asked at a level"""
         self._done, self._success = 0, 0.0
-        await self._catch_up()
         self.background("calibrate", self._calibrate_once)
 
     def gauges(self) -> dict[str, float]:
@@ -112,13 +108,3 @@ class CalibratorActor(Actor):
     async def _quarantine(self, member: str, reason: str) -> None:
         step = int((self.pool_reader.state("progress") or {}).get("step", 0))
         await self.peers.pool.transition(member, Status.QUARANTINED.value, reason, step)
-
-    async def _catch_up(self) -> None:
-        """Wait until this node's replica shows what an earlier life of this actor recorded: its own mark is last."""
-        key, mark = self.config.own("calibrator"), uuid.uuid4().hex
-        await self.peers.pool.put_state(key, mark)
-        for _ in range(int(CATCH_UP_SECONDS / 0.1)):
-            if self.pool_reader.state(key) == mark:
-                return
-            await asyncio.sleep(0.1)
-        raise TimeoutError("this node's replica is behind the pool")

@@ -59,6 +59,7 @@ class EvaluatorActor(Actor):
         known = await self.peers.pool.state("evaluation:questions")
         if known is None:
             evaluation = self.config.evaluation
+            await self.caught_up()  # or members admitted just now would be in no question
             known = {
                 "training_families": await self._draw(False, evaluation.questions),
                 "held_out_families": await self._draw(True, evaluation.held_out_questions),

@@ -70,6 +70,11 @@ class PoolActor(Actor):
         await self.ready()
         return self._writer.state(key)
 
+    async def newest(self) -> int:
+        """Number of the newest transaction: a replica that has it is not behind."""
+        await self.ready()
+        return self._writer.log.newest.change
+
     async def put_state(self, key: str, value: Any) -> None:
         """Keep a piece of the run's own state."""
         await self._commit(lambda pool: pool.put_state(key, value))

@@ -89,6 +89,9 @@ class ValidatorActor(Actor):
         """Why a member may not be asked at a level: empty when L2 to L5 hold there."""
         await self.ready()
         found = self.pool_reader.get(member)
+        if found is None:  # admitted just now, it may be on its way to this node
+            await self.caught_up()
+            found = self.pool_reader.get(member)
         if found is None:
             return "not in the pool"
         if isinstance(found.material, Composite):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 
 import ray
 
 from actors import roster
+from actors.base import Actor, node_id
 from actors.peers import Peers
 from actors.roster import Post
 from cluster.config import Config
@@ -133,3 +136,33 @@ async def test_snapshots_are_shared_until_the_changes_do_not_reach_them(
     assert first == second
     assert await peers.pool.snapshot_chunk(first["id"], 0)
     assert await peers.pool.snapshot_chunk("unknown", 0) is None
+
+
+class Away(Actor):
+    """One that reads the node's replica, as on a node without the writer, and says what it found at its start."""
+
+    async def start(self) -> None:
+        self.found = len(self.pool_reader.ids())
+
+    async def seen(self) -> int:
+        await self.ready()
+        return self.found
+
+    async def _nearest_pool(self) -> Path:
+        return self.config.replica_folder(node_id())
+
+
+async def test_an_actor_starts_only_when_its_replica_has_what_the_pool_has(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    make(follower())
+    await peers[follower().name].path()
+    pid = (await peers[follower().name].health())["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        await peers.pool.admit(member(1), "", 0)
+        make(Post("novelty", "tests.actors.test_follower:Away"))
+        await peers.novelty.heartbeat()  # it is there, and would have started by and by
+        await asyncio.sleep(0.5)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert await peers.novelty.seen() == 1
