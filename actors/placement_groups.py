@@ -20,7 +20,7 @@ from ray.util.placement_group import (
     remove_placement_group,
 )
 
-from cluster.placement import nodes_from, tightest
+from cluster.placement import avoidable, nodes_from, tightest
 
 PLACE_SECONDS = 2.0
 """Ray places a group that fits within milliseconds; a longer wait is for others to give something back."""
@@ -29,22 +29,26 @@ log = logging.getLogger(__name__)
 
 
 def reserve(name: str, gpus: float, cpus: float, avoid: Collection[str] = ()) -> PlacementGroup:
-    """The group `name` of one bundle, made or adopted; on the fullest node that has room, never on an avoided one.
+    """The group `name` of one bundle, made or adopted; on the fullest node that has room.
+
+    Never on an avoided one, but where all nodes that are large enough are avoided: the last ones are used all the same.
 
     Call it only when nothing is to run in the old group: one that waits, lies on an avoided node or is of another size
     is given up and made anew. It is returned also where there is no room: what is put into it waits for that.
     """
+    nodes = nodes_from(ray.nodes())
+    avoid = avoidable(gpus, nodes, avoid)
     bundle = {unit: round(float(value), 4) for unit, value in (("GPU", gpus), ("CPU", cpus)) if value}
     for id, facts in _standing(name):
         if facts["name"] != name:
             continue
-        nodes = set(facts["bundles_to_node_id"].values())
-        if facts["state"] == "CREATED" and facts["bundles"] == {0: bundle} and not nodes & set(avoid):
+        lies_on = set(facts["bundles_to_node_id"].values())
+        if facts["state"] == "CREATED" and facts["bundles"] == {0: bundle} and not lies_on & set(avoid):
             return PlacementGroup(_id(id))
         log.warning("giving up the placement group %s (%s)", name, facts["state"])
         remove_placement_group(PlacementGroup(_id(id)))
     away = [{"ray.io/node-id": f"!in({','.join(sorted(avoid))})"}] if avoid else None
-    target = tightest(gpus, nodes_from(ray.nodes()), reserved_gpus(), avoid)
+    target = tightest(gpus, nodes, reserved_gpus(), avoid)
     group = placement_group(
         [bundle],
         strategy="STRICT_PACK",
@@ -55,6 +59,11 @@ def reserve(name: str, gpus: float, cpus: float, avoid: Collection[str] = ()) ->
     )
     group.wait(PLACE_SECONDS)
     return group
+
+
+def waits(name: str) -> bool:
+    """Whether the group of that name is there, and no node has room for it."""
+    return any(facts["name"] == name and facts["state"] == "PENDING" for _, facts in _standing(name))
 
 
 def release(name: str) -> None:

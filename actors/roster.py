@@ -176,6 +176,11 @@ def kill(name: str, config: Config) -> None:
         placement_groups.release(f"{config.namespace}/{name}")
 
 
+def waits(name: str, config: Config) -> bool:
+    """Whether the actor has a placement group for which there is no room yet."""
+    return placement_groups.waits(f"{config.namespace}/{name}")
+
+
 def end(config: Config, by_itself: bool = False) -> None:
     """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent.
 

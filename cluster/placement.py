@@ -157,6 +157,12 @@ def choose(
     return min((node.id for node in roomy), key=lambda id: (load.get(id, 0), id), default=None)
 
 
+def avoidable(gpus: float, nodes: Collection[Node], avoid: Collection[str]) -> Collection[str]:
+    """`avoid`, or nothing where it has every alive node that is large enough for so many GPUs."""
+    able = {node.id for node in nodes if node.alive and node.gpus >= gpus}
+    return avoid if able - set(avoid) else ()
+
+
 def tightest(
     gpus: float, nodes: Collection[Node], held: Mapping[str, float], avoid: Collection[str] = ()
 ) -> str | None:

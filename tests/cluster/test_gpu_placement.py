@@ -158,8 +158,18 @@ def test_no_group_lies_on_a_node_in_quarantine(machines: Machines) -> None:
     assert [nodes_of(group) for group in groups] == [{free}] * 8
     ninth = placement_groups.reserve("run/solver-8", 1, 0, [away, other])
     assert placement_group_table(ninth)["state"] == "PENDING"
+    assert placement_groups.waits("run/solver-8") and not placement_groups.waits("run/solver-0")
     placement_groups.release("run/solver-0")
     assert ninth.wait(30) and nodes_of(ninth) == {free}
+
+
+def test_the_last_nodes_that_are_large_enough_are_used_though_they_are_in_quarantine(
+    machines: Machines,
+) -> None:
+    away = machines.have(8, 8)
+    group = placement_groups.reserve("run/solver-0", 1, 0, away)
+    assert placement_group_table(group)["state"] == "CREATED"
+    assert placement_groups.reserve("run/solver-0", 1, 0, away).id == group.id
 
 
 def test_ranks_keep_away_from_a_node_in_quarantine_where_there_is_room_elsewhere(machines: Machines) -> None:

@@ -16,6 +16,7 @@ from cluster.placement import (
     Demand,
     Gang,
     Node,
+    avoidable,
     choose,
     demand,
     missing,
@@ -296,3 +297,11 @@ def test_a_node_without_a_free_core_gets_an_actor_only_where_all_are_full() -> N
     assert choose({"b": 7}, [full, roomy], cpus=1) == "b"
     assert choose({"b": 7}, [full, roomy], cpus=2) == "a"
     assert rebalance({"b": 7}, [full, roomy], cpus=1) is None
+
+
+def test_nodes_are_avoided_only_while_another_is_large_enough() -> None:
+    nodes = cluster(4, 4, 1)
+    assert avoidable(4, nodes, {"n0"}) == {"n0"}
+    assert not avoidable(4, nodes, {"n0", "n1"}), "the third is too small"
+    assert avoidable(1, nodes, {"n0", "n1"}) == {"n0", "n1"}
+    assert not avoidable(4, [node("n0", 4), node("n1", 4, alive=False)], {"n0"})
