@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from actors.base import FAILURE_PAUSE_SECONDS, Actor
+from actors.base import FAILURE_PAUSE_SECONDS, IDLE_SECONDS, Actor
 from actors.curator import recipes_of
 from actors.lookup import PoolLookup
 from actors.serving import Desk, requests
@@ -38,6 +38,8 @@ ENGINE_LOST_EXIT = 17
 REPLICA_SECONDS = 10.0
 """How long a member that was just admitted may take to this node's replica."""
 FAILURES_APART_SECONDS = 5.0
+LOOK_SECONDS = 60.0
+"""Between two looks at whether the engine still answers."""
 
 
 class SolverActor(Actor):
@@ -62,14 +64,14 @@ class SolverActor(Actor):
         engine = self.engine(self._settings())
         await engine.start()
         self._engine = engine
-        if not learns:
-            return  # asked by others alone, and with the weights that it was attached with
         try:
-            await self._begin_playing()
+            if learns:  # else it is asked by others alone, and with the weights that it was attached with
+                await self._begin_playing()
         except BaseException:
             self._engine = None
             await engine.close()  # the next try starts another engine, and there is room for one
             raise
+        self.background("engine", self._look_once)
 
     async def generate(
         self, prompts: Sequence[str], n: int, max_tokens: int, temperature: float, plain: bool = False
@@ -115,6 +117,14 @@ class SolverActor(Actor):
             task.cancel()
         if self._engine is not None:
             await self._engine.close()
+
+    async def _look_once(self) -> None:
+        """An engine that hangs ends this process as a dead one does: what it was asked is answered by another."""
+        until = time.monotonic() + LOOK_SECONDS
+        while not self._leaving and time.monotonic() < until:
+            await asyncio.sleep(IDLE_SECONDS)
+        if self._engine is not None:
+            await self._guard(self._engine.check_health())
 
     async def _begin_playing(self) -> None:
         await self._take_up()

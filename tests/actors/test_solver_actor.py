@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from actors import solver
 from actors.peers import Peers
 from actors.roster import Post
 from actors.solvers import SolverLeaving
@@ -19,7 +20,28 @@ from envpool.members import Member, Origin, Program
 from envpool.shipped import shipped
 from tests.actors.conftest import Raise
 from tests.actors.scripted_curator import CURATOR
-from training.policy.errors import WeightsNotShared
+from tests.simulated.engine import SimulatedEngine
+from tests.simulated.solver import SimulatedSolver
+from training.policy.errors import PolicyEngineLost, WeightsNotShared
+
+ALONE = "supervisor"  # an actor of this name waits for no pool when it starts
+
+
+class HangingEngine(SimulatedEngine):
+    """Takes requests and never answers."""
+
+    async def check_health(self) -> None:
+        raise PolicyEngineLost("the engine core is dead or hangs")
+
+
+class AttachedSolver(SimulatedSolver):
+    """Asked by others alone."""
+
+    engine = HangingEngine
+
+    async def _learns(self) -> bool:
+        return False
+
 
 POOL = Post("pool", "actors.pool:PoolActor")
 METRICS = Post("metrics", "actors.metrics:MetricsActor")
@@ -150,3 +172,16 @@ async def test_an_attached_policy_that_is_not_trained_answers_and_plays_nothing(
     make(Post("guest.solver-0", SOLVER.path, policy=spec))
     assert await version(peers, "guest.solver-0") == 0
     assert (await peers["guest.solver-0"].health())["gauges"]["groups"] == 0
+
+
+async def test_an_engine_that_takes_requests_and_hangs_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(solver, "LOOK_SECONDS", 0.1)
+    ended = asyncio.Event()
+    monkeypatch.setattr("actors.solver.os._exit", lambda code: ended.set())
+    config = Config.model_validate({"run": {"name": "hanging", "folder": str(tmp_path)}})
+    hanging = AttachedSolver(config.model_dump(mode="json"), ALONE)
+    await hanging.ready()
+    await ended.wait()
+    await hanging.stop()

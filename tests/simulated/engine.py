@@ -71,6 +71,9 @@ class SimulatedEngine:
         """Counts since the start."""
         return {"version": float(self.version), "requests": float(self._answered)}
 
+    async def check_health(self) -> None:
+        """As `VllmEngine.check_health`: it always answers."""
+
     async def close(self) -> None:
         """As `VllmEngine.close`."""
 
