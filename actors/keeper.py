@@ -81,7 +81,9 @@ class Keeper:
         """Make or adopt one actor now, on the node that has the fewest."""
         nodes = self._nodes or await asyncio.to_thread(self._nodes_now)
         node = post.node
-        if post.place is Place.ANY:
+        if post.place is Place.HEAD:
+            node = next((each.id for each in nodes if each.is_head), "")
+        elif post.place is Place.ANY:
             node = placement.choose(self._load(post.kind), nodes, self._avoided(), post.cpus) or ""
         self._restarts.made(post.name, time.monotonic())
         self._answered.discard(post.name)
@@ -273,7 +275,12 @@ class Keeper:
         return self._restarts.quarantined(time.monotonic()) - head
 
     def _load(self, kind: str) -> Counter[str]:
-        """Actors by node; of what is moved, its own kind alone, or `choose` would undo what `rebalance` begins."""
-        return Counter(
-            node for name, node in self._where.items() if kind != MOVABLE or roster.kind_of(name) == kind
-        )
+        """Actors by node, but for followers, of which each has one.
+
+        Of what is moved its own kind alone, or `choose` would undo what `rebalance` begins.
+        """
+        kinds = {name: roster.kind_of(name) for name in self._where}
+        counted = [
+            name for name in kinds if (kinds[name] == kind if kind == MOVABLE else kinds[name] != "follower")
+        ]
+        return Counter(self._where[name] for name in counted)
