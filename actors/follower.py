@@ -65,6 +65,7 @@ class FollowerActor(Actor):
             "behind": self._behind,
             "snapshots": self._snapshots,
             "bytes": self._bytes,
+            "map_fill": self._replica.map_fill(),
         }
 
     async def drain(self) -> None:

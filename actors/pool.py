@@ -126,7 +126,8 @@ class PoolActor(Actor):
     def gauges(self) -> dict[str, float]:
         if not hasattr(self, "_writer"):
             return {}
-        return {"changes": self._changes, "position": self._writer.log.sequence}
+        fill = self._writer.map_fill()
+        return {"changes": self._changes, "position": self._writer.log.sequence, "map_fill": fill}
 
     async def stop(self) -> None:
         await super().stop()

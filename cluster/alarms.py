@@ -4,7 +4,7 @@
     mismatch         trainer and sampler disagree                  skipped     an update with a broken gradient
     replica          a node's replica lags behind                  admissions  nothing was admitted for long
     silent           an actor stopped reporting                    restarts    an actor dies again and again
-    sink             metrics are written to fewer places
+    sink             metrics are written to fewer places    map         the pool or a replica is nearly full
 
 Invariant: pure. An alarm stands exactly as long as its condition does; `since` is when the condition was first seen,
 however the text's numbers change meanwhile. Gathering the facts is `cluster.metrics.watch`'s work.
@@ -69,6 +69,8 @@ class Facts:
     """By policy: the last update's record."""
     lags: Mapping[str, float] = field(default_factory=dict)
     """By node: the replica's lag in seconds."""
+    fills: Mapping[str, float] = field(default_factory=dict)
+    """By actor that writes the pool or a replica: the share of the map that is used."""
     makers: tuple[str, ...] = ()
     """Who should be making members: enabled, and with an actor that reports."""
     admitted: float | None = None
@@ -95,6 +97,7 @@ def _all(facts: Facts, settings: AlarmsConfig, now: float) -> Iterator[Alarm]:
     yield from _stall(facts, settings, now)
     yield from _updates(facts, settings, now)
     yield from _replicas(facts, settings, now)
+    yield from _maps(facts, settings, now)
     yield from _admissions(facts, settings, now)
     yield from _silent(facts, settings, now)
     yield from _restarts(facts, now)
@@ -178,6 +181,18 @@ def _replicas(facts: Facts, settings: AlarmsConfig, now: float) -> Iterator[Alar
                 "Its actors read older members. Look at the node's disk and at its network to the head",
                 now,
                 node,
+            )
+
+
+def _maps(facts: Facts, settings: AlarmsConfig, now: float) -> Iterator[Alarm]:
+    for actor, fill in sorted(facts.fills.items()):
+        if fill > settings.map_fill:
+            yield Alarm(
+                "map",
+                f"{fill:.0%} of the map of {actor} is used, and when it is full nothing can be written. Stop the run, "
+                "raise pool.map_size_gib, and resume it",
+                now,
+                actor,
             )
 
 

@@ -220,6 +220,7 @@ class AlarmsConfig(Section):
     )
     replica_lag_seconds: Seconds = 2.0
     zero_admissions_minutes: Seconds = 30.0
+    map_fill: Share = Field(0.8, description="share of pool.map_size_gib that the pool has grown to")
     report_seconds: Seconds = Field(30.0, description="an actor that is silent for longer")
 
 

@@ -29,6 +29,7 @@ class Watch:
         self._faults: dict[str, tuple[Any, float]] = {}
         self._waits: dict[str, tuple[str, float]] = {}
         self._reported: dict[str, float] = {}
+        self._fills: dict[str, float] = {}
         self._restarts = Restarts()
         self._last: dict[str, Record] = {}
         self._updated: dict[str, float] = {}
@@ -48,7 +49,10 @@ class Watch:
         self._restarts.seen(name, pid, now)
         if (overview := report.get("overview")) is not None:
             self._restarts.told(overview.get("restarts", {}), now)
-        self._count_faults(name, pid, report.get("gauges", {}).get("infrastructure_failures"), now)
+        gauges = report.get("gauges", {})
+        self._count_faults(name, pid, gauges.get("infrastructure_failures"), now)
+        if "map_fill" in gauges:
+            self._fills[name] = gauges["map_fill"]
 
     def answered(self, count: int, now: float) -> None:
         """Responses that got a verdict."""
@@ -62,7 +66,7 @@ class Watch:
     def forget(self, actors: Iterable[str]) -> None:
         """Actors that are not wanted any more."""
         for name in actors:
-            for known in (self._reported, self._waits, self._faults):
+            for known in (self._reported, self._waits, self._faults, self._fills):
                 known.pop(name, None)
             self._restarts.forget(name)
 
@@ -93,6 +97,7 @@ class Watch:
             last_update={name: record for name, record in self._last.items() if name in learners},
             lags={node["id"][:12]: node["replica_lag"] for node in status.get("nodes", ())
                   if node.get("replica_lag") is not None and node.get("alive", True)},
+            fills={name: fill for name, fill in self._fills.items() if name in wanted},
             makers=self._running_makers(),
             admitted=max(self._admitted[1], begun) if self._admitted else None,
             refused=Counter(_refusals(status.get("funnel", {}))) - self._refused,

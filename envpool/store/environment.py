@@ -62,7 +62,9 @@ def store_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except lmdb.MapFullError as error:
-        raise StoreError(f"the map of pool {path} is full; open it with a larger map_size") from error
+        raise StoreError(
+            f"the map of pool {path} is full; open it with a larger one (of a run: pool.map_size_gib)"
+        ) from error
     except lmdb.Error as error:
         raise StoreError(f"pool {path}: {error}") from error
 

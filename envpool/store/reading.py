@@ -208,6 +208,14 @@ class PoolReads:
                 found[gate] = found.get(gate, 0) + encoding.number(raw)
         return found
 
+    def map_fill(self) -> float:
+        """Share of its limit that the file has grown to, which it does when no freed page is left; 0 once closed."""
+        try:
+            info = self._env.info()
+            return (info["last_pgno"] + 1) * self._env.stat()["psize"] / info["map_size"]
+        except lmdb.Error:
+            return 0.0
+
     def _begin(self, *, write: bool = False) -> Any:
         self._refuse_fork()
         return self._env.begin(write=write)

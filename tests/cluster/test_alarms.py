@@ -94,6 +94,12 @@ def test_a_replica_that_lags_names_its_node() -> None:
     assert "3.2 s behind" in alarm.text
 
 
+def test_a_map_that_is_nearly_full_names_whose_it_is_and_what_to_raise() -> None:
+    alarm = only(replace(CALM, fills={"pool": 0.85, "follower-0123456789ab": 0.4}))
+    assert (alarm.kind, alarm.subject) == ("map", "pool")
+    assert "85%" in alarm.text and "pool.map_size_gib" in alarm.text
+
+
 def test_no_admission_for_long_says_where_candidates_end() -> None:
     alarm = only(replace(CALM, admitted=NOW - 2400, refused={"L1": 2, "duplicate": 40}))
     assert alarm.kind == "admissions"

@@ -125,3 +125,12 @@ def test_lags_are_those_of_nodes_that_live() -> None:
         {"id": "c" * 56, "alive": True, "replica_lag": None},
     ]
     assert Watch([]).facts(status(nodes=nodes), EVERYBODY, 0.0).lags == {"a" * 12: 0.5}
+
+
+def test_how_full_a_map_is_is_known_of_who_is_wanted() -> None:
+    watch = Watch([])
+    for name, fill in (("learner", 0.2), ("learner", 0.3), ("gone", 0.9)):
+        watch.report(report(name, gauges={"map_fill": fill}), 0.0)
+    assert watch.facts(status(), EVERYBODY, 1.0).fills == {"learner": 0.3}
+    watch.forget(["learner"])
+    assert watch.facts(status(), EVERYBODY, 1.0).fills == {}

@@ -51,12 +51,21 @@ def test_a_reader_needs_a_pool(tmp_path: Path) -> None:
 def test_a_full_map_loses_nothing_and_says_what_to_do(tmp_path: Path) -> None:
     with PoolWriter.open(tmp_path, 1 << 20) as pool:
         assert pool.admit(program("small"))
-        with pytest.raises(StoreError, match="larger map_size"):
+        with pytest.raises(StoreError, match="map_size_gib"):
             pool.admit(program("x" * (2 << 20)))
         assert pool.ids() == [program("small").id]
         assert pool.last_sequence() == 1
     with PoolWriter.open(tmp_path, MAP_SIZE) as pool:
         assert pool.admit(program("x" * (2 << 20)))
+
+
+def test_how_full_the_map_is_can_be_asked_at_any_time(tmp_path: Path) -> None:
+    pool = PoolWriter.open(tmp_path, 1 << 22)
+    empty = pool.map_fill()
+    pool.admit(program("x" * (2 << 20)))
+    assert empty < 0.1 < 0.5 < pool.map_fill() < 1
+    pool.close()
+    assert pool.map_fill() == 0.0
 
 
 def test_a_handle_is_refused_after_a_fork(pool: PoolWriter) -> None:
