@@ -64,9 +64,11 @@ class Keeper:
         begun = time.monotonic()
         self._nodes = await asyncio.to_thread(self._nodes_now)
         posts = {post.name: post for post in [*roster.posts(self.config, wanted), *self._followers()]}
+        under_way = set(self._tasks)  # what is made while Ray lists the others has not died
         there = set(await asyncio.to_thread(roster.present, self.config)) - {roster.SUPERVISOR}
-        for name in posts.keys() - there:
-            self._missing(posts[name])
+        for name, post in posts.items():  # in this order: the run's own come before attached policies'
+            if name not in there and name not in under_way:
+                self._missing(post)
         self._balance(there & posts.keys())  # first: an actor that is being asked is not moved
         for name in there & posts.keys():
             if self._due.get(name, 0.0) <= begun:
@@ -80,27 +82,26 @@ class Keeper:
     async def make(self, post: Post) -> None:
         """Make or adopt one actor now, on the node that has the fewest."""
         nodes = self._nodes or await asyncio.to_thread(self._nodes_now)
-        node = post.node
+        node: str | None = post.node
         if post.place is Place.HEAD:
-            node = next((each.id for each in nodes if each.is_head), "")
+            node = next((each.id for each in nodes if each.is_head), None)
         elif post.place is Place.ANY:
-            node = placement.choose(self._load(post.kind), nodes, self._avoided(), post.cpus) or ""
+            node = placement.choose(self._load(post.kind), nodes, self._avoided(), post.cpus)
         self._restarts.made(post.name, time.monotonic())
         self._answered.discard(post.name)
-        self._missed.pop(post.name, None)
-        self._due.pop(post.name, None)
-        self._handles.pop(post.name, None)
-        if node:
-            self._where[post.name] = node  # at once: others are made meanwhile, and count it
+        for known in (self._missed, self._due, self._handles):
+            known.pop(post.name, None)
+        # At once: others are made meanwhile, and count it; and it has died if it is not there at the next turn.
+        self._where[post.name] = node or ""
         try:
             await self._free_permits(post.name)  # its predecessor's, for others until it has started
-            await asyncio.to_thread(roster.make, post, self.config, node, self._avoided())
+            await _finished(asyncio.to_thread(roster.make, post, self.config, node or None, self._avoided()))
         except Exception:
             self._where.pop(post.name, None)
             raise
 
     async def close(self) -> None:
-        """End whatever was begun; makes nothing any more."""
+        """End whatever was begun; what is being made just now is there afterwards, and nothing comes any more."""
         tasks = [*self._tasks.values(), *self._starting.values()]
         for task in tasks:
             task.cancel()
@@ -130,9 +131,16 @@ class Keeper:
         }  # fmt: skip
 
     def failing(self) -> dict[str, tuple[int, str]]:
-        """Actors that the run cannot do without whose start fails, how often in a row, and with what the first time."""
-        starts = self._failed_starts.items()
-        return {f"start of {name}": failed for name, failed in starts if not roster.is_attached(name)}
+        """Actors that the run cannot do without whose start fails, how often in a row, and with what the first time.
+
+        One of several is none of them, while another of its kind has started: its node may be at fault.
+        """
+        served = {roster.kind_of(name) for name in self._due}
+        return {
+            f"start of {name}": failed
+            for name, failed in self._failed_starts.items()
+            if not roster.is_attached(name) and roster.kind_of(name) not in served
+        }
 
     def _followers(self) -> list[Post]:
         home = next((node.id for node in self._nodes if node.is_head), "")
@@ -144,9 +152,8 @@ class Keeper:
             return
         if (node := self._where.pop(name, None)) is not None:
             pause = self._restarts.died(name, node, now)
-            self._note(
-                f"{name} died", f"{name} on node {node[:12]} is gone; it is made again in {pause:.0f} s"
-            )
+            where = f" on node {node[:12]}" if node else ""
+            self._note(f"{name} died", f"{name}{where} is gone; it is made again in {pause:.0f} s")
         if self._restarts.may_make(name, now):
             self._begin(name, self.make(post))
 
@@ -177,7 +184,7 @@ class Keeper:
             self._handles.pop(name, None)
             return  # it died just now, and the next turn sees that
         except (TimeoutError, RayError):
-            self._count_missed(name)
+            await self._count_missed(name)
             return
         self._where[name], self._handles[name] = beat["node"], actor
         self._answered.add(name)
@@ -202,18 +209,22 @@ class Keeper:
             self._note(name, f"{name} is not ready: {error}")
             await asyncio.sleep(1.0)
 
-    def _count_missed(self, name: str) -> None:
+    async def _count_missed(self, name: str) -> None:
         self._missed[name] += 1
         if self._missed[name] < self._settings.missed_heartbeats:
             return
         seconds = self._settings.heartbeat_seconds * self._missed[name]
         if name in self._answered:
             self._note(f"{name} hangs", f"{name} answered no heartbeat for {seconds:.0f} s and is killed")
-            roster.kill(name, self.config)
-        else:
-            self._note(
-                f"{name} waits", f"{name} has not begun after {seconds:.0f} s: no node has room for it yet"
-            )
+            await asyncio.to_thread(roster.kill, name, self.config)
+            return
+        self._note(
+            f"{name} waits", f"{name} has not begun after {seconds:.0f} s: no node has room for it yet"
+        )
+        if await asyncio.to_thread(roster.waits, name, self.config):
+            # It is made anew, which is no death: its group keeps away from nodes whose quarantine is over by now.
+            self._where.pop(name, None)
+            await asyncio.to_thread(roster.kill, name, self.config)
 
     async def _retire(self, name: str) -> None:
         """Drain, stop, kill. Idempotent: a new supervisor begins it again."""
@@ -284,3 +295,13 @@ class Keeper:
             name for name in kinds if (kinds[name] == kind if kind == MOVABLE else kinds[name] != "follower")
         ]
         return Counter(self._where[name] for name in counted)
+
+
+async def _finished(work: Coroutine[Any, Any, None]) -> None:
+    """To its end, also when whoever waits is cancelled: a thread cannot be called back."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

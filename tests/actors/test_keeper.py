@@ -1,13 +1,20 @@
-"""What becomes of a solver's permits when its process is gone: the real buffer, and all else of the run light."""
+"""What becomes of a solver's permits when its process is gone: the real buffer, and all else of the run light. And what
+the keeper makes of starts that fail, and of actors that die before they answer, without a Ray."""
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from actors import roster
+from actors.keeper import Keeper
+from actors.roster import Place, Post
+from cluster.config import Config
+from cluster.placement import Node
 from tests.actors.conftest import kill
 from tests.simulated.light import light
 from tests.simulated.runs import SimulatedRun, simulated
@@ -44,3 +51,44 @@ def test_the_permits_of_a_solver_that_was_killed_are_free_whether_it(run: Simula
     kill(run.pids()["solver-1"])
     run.until(lambda: held(run) == 0, LONG)
     assert run.ask("buffer", "reserve", "solver-0", 1)
+
+
+@pytest.fixture
+def keeper() -> Keeper:
+    """Of a cluster of one node, without a Ray."""
+    made = Keeper(Config.model_validate({"run": {"name": "kept"}}), lambda what, trace: None)
+    made._nodes = [Node("head", "10.0.0.1", True, True, 8.0, 0.0)]
+    return made
+
+
+def test_one_of_several_whose_start_fails_ends_no_run_while_another_serves(keeper: Keeper) -> None:
+    keeper._failed_starts |= dict.fromkeys(("sandbox-1", "learner", "rival.learner"), (3, "no disk"))
+    assert set(keeper.failing()) == {"start of sandbox-1", "start of learner"}
+    keeper._due["sandbox-0"] = 1.0  # it has started
+    assert set(keeper.failing()) == {"start of learner"}
+
+
+async def test_what_is_being_made_when_a_keeper_ends_is_there_afterwards_to_be_ended_too(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    monkeypatch.setattr(roster, "make", lambda post, *_: (time.sleep(0.3), made.append(post.name)))
+    keeper._begin("novelty", keeper.make(Post("novelty", "module:Class")))
+    await asyncio.sleep(0.1)
+    await keeper.close()
+    assert made == ["novelty"]
+
+
+@pytest.mark.parametrize("place", [Place.HEAD, Place.GROUP, Place.ANY])
+async def test_an_actor_that_dies_before_it_has_answered_has_died_wherever_it_belongs(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch, place: Place
+) -> None:
+    monkeypatch.setattr(roster, "make", lambda *_: None)
+    post = Post("novelty", "module:Class", place)
+    for _ in range(3):
+        await keeper.make(post)
+        keeper._missing(post)
+        await asyncio.gather(*keeper._tasks.values())
+    assert keeper.overview()["restarts"] == {"novelty": 3}
+    assert not keeper._restarts.may_make("novelty", time.monotonic())
+    await keeper.close()
