@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 import psutil
@@ -12,18 +13,17 @@ from tests.runs import ROOT, is_running, kill_all
 
 CPUS = 2
 STORE_BYTES = 80 * 2**20
+TRIES = 4
+
+log = logging.getLogger(__name__)
 
 
 class Nodes:
     """One head, which is never killed, and other nodes."""
 
     def __init__(self, count: int) -> None:
-        self._cluster = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": CPUS, "include_dashboard": False, "object_store_memory": STORE_BYTES,
-            },
-        )  # fmt: skip
+        self._cluster = Cluster()
+        self._started(include_dashboard=False)
         self.others: list[Any] = []
         for _ in range(count - 1):
             self.join()
@@ -35,9 +35,20 @@ class Nodes:
 
     def join(self) -> str:
         """One more node; its id."""
-        node = self._cluster.add_node(num_cpus=CPUS, object_store_memory=STORE_BYTES)
-        self.others.append(node)
-        return str(node.node_id)
+        self.others.append(self._started())
+        return str(self.others[-1].node_id)
+
+    def _started(self, **settings: Any) -> Any:
+        """A raylet gives up by itself when its agent takes more than some seconds, as it does on a busy machine."""
+        for _ in range(TRIES - 1):
+            try:
+                return self._add(settings)
+            except Exception as error:  # noqa: BLE001 - Ray raises nothing more special
+                log.warning("a node did not start, another is tried: %s", error)
+        return self._add(settings)
+
+    def _add(self, settings: dict[str, Any]) -> Any:
+        return self._cluster.add_node(num_cpus=CPUS, object_store_memory=STORE_BYTES, **settings)
 
     def lose(self, node: Any) -> str:
         """kill -9 of the raylet, its workers and all that they started; the node's id."""
