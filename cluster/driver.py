@@ -169,12 +169,21 @@ def _ask(method: Any, *args: Any) -> Any:
 
 
 def _refuse_hopeless(status: Status) -> None:
-    for name, report in {**status.get("actors", {}), "supervisor": status["supervisor"]}.items():
-        for what, (count, first) in report.get("failing", {}).items():
-            if count >= FAILURES_IN_A_ROW:
-                raise RunFailed(f"{name}: {what} failed {count} times in a row, the first time with\n{first}")
+    """Raises RunFailed where nobody of a kind works; one of several may be on a node that is at fault."""
+    reports = {**status.get("actors", {}), "supervisor": status["supervisor"]}
+    works = {roster.kind_of(name) for name, report in reports.items() if not _hopeless(report)}
+    for name, report in reports.items():
+        if roster.kind_of(name) not in works:
+            what, (count, first) = next(iter(_hopeless(report).items()))
+            raise RunFailed(f"{name}: {what} failed {count} times in a row, the first time with\n{first}")
         if report.get("audit"):
             raise RunFailed(f"pool source was compiled outside the sandbox, in {name}: {report['audit'][0]}")
+
+
+def _hopeless(report: Status) -> dict[str, tuple[int, str]]:
+    """What has failed so often that it will not pass."""
+    failing = report.get("failing", {})
+    return {what: failed for what, failed in failing.items() if failed[0] >= FAILURES_IN_A_ROW}
 
 
 def _end(config: Config, supervisor: Any, now: bool) -> None:

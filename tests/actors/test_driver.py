@@ -28,6 +28,13 @@ def test_an_actor_that_does_not_start_ends_the_run_though_only_the_supervisor_kn
         driver._refuse_hopeless(status(report))
 
 
+def test_a_solver_that_only_fails_ends_no_run_while_another_works() -> None:
+    broken = {"failing": {"rollout": (driver.FAILURES_IN_A_ROW, "the run's folder is not mounted")}}
+    driver._refuse_hopeless(status(**{"solver-0": broken, "solver-1": {"failing": {}}}))
+    with pytest.raises(driver.RunFailed, match="not mounted"):
+        driver._refuse_hopeless(status(**{"solver-0": broken, "solver-1": broken, "rival.solver-0": {}}))
+
+
 def test_failures_that_pass_do_not_end_the_run() -> None:
     driver._refuse_hopeless(status())
     driver._refuse_hopeless(status(learner={"failing": {"learn": (driver.FAILURES_IN_A_ROW - 1, "lost")}}))
