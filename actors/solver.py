@@ -192,7 +192,7 @@ class SolverActor(Actor):
         except PolicyEngineLost:
             if self._stopping:
                 raise
-            # The engine cannot be revived inside this process; Ray restarts the actor.
+            # The engine cannot be revived inside this process; the supervisor makes another.
             os._exit(ENGINE_LOST_EXIT)
 
     async def _rollout_once(self) -> None:

@@ -87,7 +87,7 @@ class SolverConfig(Section):
 
 class LearnerConfig(Section):
     ranks: Count = 1
-    gpus: Annotated[float, Field(ge=0)] = Field(0, description="a rank")
+    gpus: Annotated[float, Field(ge=0)] = Field(0, description="above 0: each rank has a whole one")
     ranks_per_node: Annotated[int, Field(ge=0)] = Field(
         0, description="ranks in one placement group, on one node; 0: all"
     )
