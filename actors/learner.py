@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 KEPT_EXPORTS = 2
 ACKNOWLEDGE_SECONDS = 120.0
 """For a solver to take up new weights, before the next update is made without it."""
+SIGN_OF_LIFE_SECONDS = 10.0
 ENDING = ("final", "done")
 STALL_SECONDS = 600.0
 """Waiting for a batch that long raises an alarm."""
@@ -49,6 +50,7 @@ class LearnerActor(Actor):
         self._step = self._version = self._last_checkpoint = 0
         self._batch_since = time.monotonic()
         self._stalled_at = -1
+        self._astray = False
         folder = await asyncio.to_thread(resolve_model, self.config.policy.model)
         self._learner = await asyncio.to_thread(self._started, self._settings(folder), await self._avoided())
         await self._stand_at(await asyncio.to_thread(self._learner.load, self._checkpoints))
@@ -63,6 +65,8 @@ class LearnerActor(Actor):
         """Save now, unless the living weights are saved; returns the step saved. Idempotent."""
         await self.ready()
         async with self._busy:
+            if self._astray:
+                await self._fall_back()
             if self._step > self._last_checkpoint:
                 await self._whole(self._save())
         return self._last_checkpoint
@@ -128,6 +132,9 @@ class LearnerActor(Actor):
                 await self.checkpoint()  # an attached policy may stand between two checkpoints
             await self.idle("run")
             return
+        if self._astray:
+            async with self._busy:
+                await self._fall_back()
         taken = await self._buffer.take(self._version)
         if taken is None:
             await self._alarm_when_stalled()
@@ -151,14 +158,23 @@ class LearnerActor(Actor):
             await work
         except LearnerError as error:
             self._note("rank", f"{error}")
-            self._learner.avoid = await self._avoided()
-            await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
+            await self._fall_back()
             if not isinstance(error, LearnerRankLost):
                 raise
         except Exception:
             # Trained but not live: what follows would build on weights that no solver has.
-            await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
+            await self._fall_back()
             raise
+
+    async def _fall_back(self) -> None:
+        """Build the group anew from the newest checkpoint. Where that fails it is due before anything else is done.
+
+        For the group may hold the base model by then, or weights whose later groups do not wait in the buffer.
+        """
+        self._astray = True
+        self._learner.avoid = await self._avoided()
+        await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
+        self._astray = False
 
     async def _update(self, groups: list[Group]) -> None:
         waited, start = time.monotonic() - self._batch_since, time.monotonic()
@@ -179,7 +195,7 @@ class LearnerActor(Actor):
 
     async def _publish(self) -> None:
         """Export the weights, say so in the pool, and make them live in every solver that serves."""
-        own, folder = self.config.own, self.config.policy_folder / "weights"
+        own, folder = self.config.own, self._weights
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"version-{self._version:06d}.safetensors"
         await asyncio.to_thread(self._learner.export, path)
@@ -211,6 +227,11 @@ class LearnerActor(Actor):
 
     async def _tell(self, name: str, path: str) -> None:
         try:
+            # One that no node has room for yet says nothing at all, and would be waited for at every update.
+            await asyncio.wait_for(self.peers[name].heartbeat(), SIGN_OF_LIFE_SECONDS)
+        except (PeerUnavailable, TimeoutError):
+            return
+        try:
             await self.peers[name].update_weights(path, self._version)
         except PeerUnavailable:
             return  # scaled away meanwhile, or away: whoever takes its place starts with these weights
@@ -218,10 +239,21 @@ class LearnerActor(Actor):
     async def _save(self) -> None:
         await asyncio.to_thread(self._learner.save, self._checkpoints, {"step": self._step})
         self._last_checkpoint = self._step
-        await self.peers.pool.put_state(
-            self.config.own("checkpoint"), {"step": self._step, "version": self._version}
-        )
-        await self._buffer.checkpointed(self._version)
+        await self._tell_saved(self._version)
+
+    async def _tell_saved(self, version: int) -> None:
+        """There is a whole checkpoint of this version, at the present step."""
+        place = self.config.own("checkpoint")
+        await self.peers.pool.put_state(place, {"step": self._step, "version": version})
+        await self._buffer.checkpointed(version)
+
+    async def _named_by_pool(self) -> int:
+        return int((await self.peers.pool.state(self.config.own("weights")) or {}).get("version", 0))
+
+    def _exported(self) -> list[int]:
+        return [
+            int(path.stem.removeprefix("version-")) for path in self._weights.glob("version-*.safetensors")
+        ]
 
     @property
     def _policy(self) -> str:
@@ -235,16 +267,25 @@ class LearnerActor(Actor):
     def _checkpoints(self) -> Path:
         return self.config.policy_folder / "checkpoints"
 
+    @property
+    def _weights(self) -> Path:
+        return self.config.policy_folder / "weights"
+
     async def _stand_at(self, saved: Checkpoint | None) -> None:
-        """Go on from a checkpoint (None: the base model) under a version above all that were ever live."""
-        live = int((await self.peers.pool.state(self.config.own("weights")) or {}).get("version", 0))
+        """Go on from a checkpoint (None: the base model) under a version above all that were ever live.
+
+        Where the pool is older than the files beside it (it was restored from a backup, or is new), they count too: a
+        checkpoint or an export with a lower number than theirs would be the first to be pruned.
+        """
+        since = saved.version if saved else 0
+        live = max(await self._named_by_pool(), since, *self._exported())
         self._step = self._last_checkpoint = int(saved.extra["step"]) if saved else 0
-        self._version = saved.version if saved else 0
-        since = self._version
-        if live:  # else nothing but the base model was ever live, and solvers have loaded that themselves
-            self._version = live + 1
+        # Where nothing but the base model was ever live, solvers have loaded that themselves.
+        self._version = live + 1 if live else 0
         # Before they are published: if that fails, no group may stay behind as trained.
         reopened = await self._buffer.reopen(since, self._version)
+        if saved is not None:  # whoever saved it may have been killed before it could say so
+            await self._tell_saved(since)
         if not live:
             return
         await self._publish()
