@@ -186,7 +186,7 @@ class Actor:
         try:
             if self.name not in WITHOUT_POOL:
                 self._pool_folder = await self._nearest_pool()
-                if not self.name.startswith(roster.FOLLOWER):
+                if not roster.is_follower(self.name):
                     await self.caught_up()
             await self.start()
         except Exception:
@@ -201,14 +201,14 @@ class Actor:
         """The folder that this node reads the pool from; waits until it is there."""
         await self.peers.pool.ready()
         place = await self.peers.pool.place()
-        if self.name.startswith(roster.FOLLOWER) or place["node"] == node_id():
+        if roster.is_follower(self.name) or place["node"] == node_id():
             return Path(place["path"])
         return Path(await self.peers[roster.follower(node_id()).name].path())
 
     def _is_wanted(self, name: str) -> bool:
         if not self._starting.done():  # whoever it waits for is wanted
             return True
-        return name.startswith(roster.FOLLOWER) or name in roster.names(self.config, self.wanted)
+        return roster.is_follower(name) or name in roster.names(self.config, self.wanted)
 
     async def _repeat(self, name: str, once: Callable[[], Awaitable[None]], vital: bool) -> None:
         while name == HEALTH or not self._leaving:

@@ -24,7 +24,7 @@ LOCK_FILE = "driver.lock"
 # A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
 FIXED = (
     "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
-    "policy.max_tokens", "pool.seeds", "pool.bricks", "pool.held_out", "evaluation.questions",
+    "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "evaluation.questions",
     "evaluation.held_out_questions", "evaluation.level", "evaluation.repeats", "evaluation.temperature",
 )  # fmt: skip
 
