@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Awaitable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ray.exceptions import RayError
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from training.grpo.checkpoints import Checkpoint
     from training.grpo.learner import Learner
 
+T = TypeVar("T")
 KEPT_EXPORTS = 2
 ACKNOWLEDGE_SECONDS = 120.0
 """For a solver to take up new weights, before the next update is made without it."""
@@ -142,7 +143,10 @@ class LearnerActor(Actor):
             return
         self.waiting_for = ""
         async with self._busy:
-            await self._whole(self._update([Group.from_dict(group) for group in taken]))
+            groups = [Group.from_dict(group) for group in taken]
+            record = await self._whole(self._update(groups))
+            if record is not None:  # telling of an update is no part of it: no failure there undoes it
+                await self.peers.metrics.step(record, [group.id for group in groups])
 
     async def _alarm_when_stalled(self) -> None:
         """Zero progress is said, once a batch: groups without variance, for example, may never fill one."""
@@ -152,15 +156,16 @@ class LearnerActor(Actor):
             text = f"{self._policy}: no batch for {waited:.0f} s after step {self._step}; the buffer's drops tell why"
             await self.peers.metrics.alarm("stall", text)
 
-    async def _whole(self, work: Awaitable[None]) -> None:
+    async def _whole(self, work: Awaitable[T]) -> T | None:
         """Do it with all ranks: when it fails the group is built anew. Raises what is not the loss of a rank."""
         try:
-            await work
+            return await work
         except LearnerError as error:
             self._note("rank", f"{error}")
             await self._fall_back()
             if not isinstance(error, LearnerRankLost):
                 raise
+            return None
         except Exception:
             # Trained but not live: what follows would build on weights that no solver has.
             await self._fall_back()
@@ -176,7 +181,7 @@ class LearnerActor(Actor):
         await self._stand_at(await asyncio.to_thread(self._learner.restart, self._checkpoints))
         self._astray = False
 
-    async def _update(self, groups: list[Group]) -> None:
+    async def _update(self, groups: list[Group]) -> dict[str, Any]:
         waited, start = time.monotonic() - self._batch_since, time.monotonic()
         metrics = await asyncio.to_thread(self._learner.update, groups, self._version + 1)
         update_seconds = time.monotonic() - start
@@ -187,11 +192,10 @@ class LearnerActor(Actor):
         if self._step % self.config.learner.checkpoint_every == 0 or self._step >= self.config.run.steps:
             await self._save()
         self._batch_since = time.monotonic()
-        await self.peers.metrics.step(
-            {**metrics, "policy": self._policy, "step": self._step, "version": self._version, "wait_seconds": waited,
-             "update_seconds": update_seconds, "publish_seconds": self._batch_since - start - update_seconds},
-            [group.id for group in groups],
-        )  # fmt: skip
+        return {
+            **metrics, "policy": self._policy, "step": self._step, "version": self._version, "wait_seconds": waited,
+            "update_seconds": update_seconds, "publish_seconds": self._batch_since - start - update_seconds,
+        }  # fmt: skip
 
     async def _publish(self) -> None:
         """Export the weights, say so in the pool, and make them live in every solver that serves."""

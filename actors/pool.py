@@ -29,7 +29,11 @@ class PoolActor(Actor):
 
     async def start(self) -> None:
         self._writer = await self._opened()
-        self._writer.put_state("policy", self.config.policy.name)
+        try:
+            self._writer.put_state("policy", self.config.policy.name)
+        except StoreError:
+            self._writer.close()  # or the next try would find the lock taken, by this process
+            raise
         self._commits = GroupCommit(self._writer)
         self._changes = 0
         self._snapshots = SnapshotShelf(self._writer, self.config.pool_folder / "snapshots")

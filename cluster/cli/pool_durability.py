@@ -105,10 +105,28 @@ def restore_pool(
     folder: Folder = RUNS,
 ) -> None:
     """Put a backup in the place of a run's pool; the run must not be going just now. The old pool is kept aside."""
-    path = pool_of(run_folder(run, folder))
+    run_at = run_folder(run, folder)
+    path = pool_of(run_at)
     with _refusals():
+        _refuse_newer_checkpoints(source, run_at)
         copy, kept = restore(source, path)
     typer.echo(f"{path}: {_described(copy)}" + (f"; the old pool is in {kept}" if kept else ""))
+
+
+def _refuse_newer_checkpoints(source: Path, run_at: Path) -> None:
+    """Groups that wait in the backup may be in the weights of a checkpoint that it does not know: trained twice."""
+    with PoolReader.open(source) as pool:
+        known = int((pool.state("weights") or {"version": 0})["version"])
+    newer = [
+        folder
+        for folder in (run_at / "checkpoints").glob("version-*")
+        if int(folder.name.removeprefix("version-")) > known
+    ]
+    if newer:
+        fail(
+            f"{len(newer)} checkpoints in {run_at / 'checkpoints'} are newer than the backup (version {known}): "
+            f"what waits in it may be trained in them already; move them away first"
+        )
 
 
 def _described(copy: Copy) -> str:

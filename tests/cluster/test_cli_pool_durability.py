@@ -83,6 +83,17 @@ def test_restore_takes_a_backup_back_and_keeps_the_old_pool(runs: Path, tmp_path
     assert "no backup" in nothing.stderr
 
 
+def test_a_backup_older_than_a_checkpoint_is_not_put_back_beside_it(runs: Path, tmp_path: Path) -> None:
+    envolve("backup", tmp_path / "kept", "--folder", runs)
+    checkpoint = runs / "demo" / "checkpoints" / "version-000012"
+    checkpoint.mkdir(parents=True)
+    refused = envolve("restore", tmp_path / "kept", "--run", "demo", "--folder", runs)
+    assert refused.exit_code == 1
+    assert "newer than the backup (version 0)" in refused.stderr.replace("\n", " ")
+    checkpoint.rmdir()
+    assert envolve("restore", tmp_path / "kept", "--run", "demo", "--folder", runs).exit_code == 0
+
+
 def test_compact_says_what_it_gave_back(runs: Path) -> None:
     pool = runs / "demo" / "pool"
     with PoolWriter.open(pool, map_size=1 << 24) as writer:
