@@ -108,7 +108,8 @@ def restore_pool(
     run_at = run_folder(run, folder)
     path = pool_of(run_at)
     with _refusals():
-        _refuse_newer_checkpoints(source, run_at)
+        if (source / "data.mdb").is_file():  # else `restore` says what is wrong with it
+            _refuse_newer_checkpoints(source, run_at)
         copy, kept = restore(source, path)
     typer.echo(f"{path}: {_described(copy)}" + (f"; the old pool is in {kept}" if kept else ""))
 
