@@ -9,7 +9,7 @@ import psutil
 import ray
 from ray.cluster_utils import Cluster
 
-from tests.runs import ROOT, is_running, kill_all
+from tests.runs import ROOT, descendants, is_running, kill_all
 
 CPUS = 2
 STORE_BYTES = 80 * 2**20
@@ -40,11 +40,14 @@ class Nodes:
 
     def _started(self, **settings: Any) -> Any:
         """A raylet gives up by itself when its agent takes more than some seconds, as it does on a busy machine."""
+        before = set(descendants())
         for _ in range(TRIES - 1):
             try:
                 return self._add(settings)
             except Exception as error:  # noqa: BLE001 - Ray raises nothing more special
                 log.warning("a node did not start, another is tried: %s", error)
+            if self._cluster.head_node is None:  # what else a head is made of outlives its raylet
+                kill_all([process for process in descendants() if process not in before])
         return self._add(settings)
 
     def _add(self, settings: dict[str, Any]) -> Any:
