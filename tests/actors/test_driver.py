@@ -1,4 +1,4 @@
-"""The driver's judgement of a run, and its signals. Starting and ending runs: `tests/cluster/test_driving_on_ray.py`."""
+"""The driver's judgement of a run, and its signals. Runs that it starts and ends: `test_driving_on_ray.py`."""
 
 from __future__ import annotations
 
