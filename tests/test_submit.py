@@ -115,7 +115,7 @@ def seen(cluster: Head, clone: Path, home: Path, tmp_path_factory: pytest.TempPa
         seen.phase, seen.saved = str(pool.state("phase")), int(pool.state("checkpoint")["step"])
     seen.steps = len(seen.folder.lines("step"))
     submit(cluster, clone, "second", *COMMAND)
-    await_job(cluster, "second", lambda: "SUCCEEDED" in cluster.ray("job", "status", "second").stdout)
+    await_job(cluster, "second", lambda: "succeeded" in cluster.ray("job", "status", "second").stdout)
     seen.logs_of_second = cluster.ray("job", "logs", "second").stdout
     seen.folder.drop_weights()
     return seen
