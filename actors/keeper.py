@@ -214,7 +214,7 @@ class Keeper:
         if self._missed[name] < self._settings.missed_heartbeats:
             return
         seconds = self._settings.heartbeat_seconds * self._missed[name]
-        if name in self._answered:
+        if name in self._answered or await asyncio.to_thread(roster.lives, name, self.config):
             self._note(f"{name} hangs", f"{name} answered no heartbeat for {seconds:.0f} s and is killed")
             await asyncio.to_thread(roster.kill, name, self.config)
             return

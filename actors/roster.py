@@ -181,6 +181,15 @@ def waits(name: str, config: Config) -> bool:
     return placement_groups.waits(f"{config.namespace}/{name}")
 
 
+def lives(name: str, config: Config) -> bool:
+    """Whether Ray has made the actor, so that it could answer; not so while it is imported or waits for room."""
+    try:
+        actor = ray.get_actor(name, config.namespace)
+    except ValueError:
+        return False
+    return bool(ray._private.state.actors(actor._actor_id.hex()).get("State") == "ALIVE")
+
+
 def end(config: Config, by_itself: bool = False) -> None:
     """Kill whatever actors of the run there are, the supervisor first, or it would make them again. Idempotent.
 
