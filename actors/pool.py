@@ -34,6 +34,8 @@ class PoolActor(Actor):
         except StoreError:
             self._writer.close()  # or the next try would find the lock taken, by this process
             raise
+        # LMDB takes no second handle of a process on the same files.
+        self.pool_reader = self._writer  # type: ignore[assignment]
         self._commits = GroupCommit(self._writer)
         self._changes = 0
         self._snapshots = SnapshotShelf(self._writer, self.config.pool_folder / "snapshots")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from actors.peers import Peers
+from actors.pool import PoolActor
 from actors.roster import Post
 from cluster.config import Config
 from envpool.members import Member, Origin, Program, Status
@@ -72,3 +74,11 @@ async def test_an_operation_that_is_refused_raises_and_the_others_of_its_group_a
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert "never admitted" in str(outcomes.pop(7))
     assert outcomes == [True] * 20
+
+
+async def test_the_pool_reads_its_own_state_through_the_one_handle_that_it_has(tmp_path: Path) -> None:
+    run = {"run": {"name": "alone", "folder": str(tmp_path)}, "pool": {"map_size_gib": 0.1}}
+    actor = PoolActor(Config.model_validate(run).model_dump(mode="json"), "pool")
+    await actor.ready()
+    assert actor.wanted.counts["sandbox"] == 2
+    await actor.stop()
