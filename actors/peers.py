@@ -23,6 +23,8 @@ from ray.exceptions import (
     RayTaskError,
 )
 
+from actors.gathering import WRITES, Gathering
+
 GONE = (RayActorError, ActorUnschedulableError, ActorPlacementGroupRemoved, NodeDiedError, ObjectLostError)
 """What Ray raises where an actor, or its answer, is lost: dead, never placed since its node died, or its group gone."""
 PATIENCE_SECONDS = 300.0
@@ -95,6 +97,19 @@ class Peer:
         return self._known
 
 
+class PoolPeer(Peer):
+    """The pool actor: changes that are asked for while another is under way travel together (`actors.gathering`)."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._changes = Gathering(lambda changes: self._call("write", (changes,), {}))
+
+    async def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if method in WRITES and not kwargs:
+            return await self._changes.write(method, args)
+        return await super()._call(method, args, kwargs)
+
+
 class Peers:
     """All named actors of a run; `peers.pool`, `peers["sandbox-0"]`."""
 
@@ -111,7 +126,8 @@ class Peers:
 
     def __getitem__(self, name: str) -> Peer:
         if name not in self._peers:
-            self._peers[name] = Peer(name, self._namespace, self._patience, self._wanted)
+            kind = PoolPeer if name == "pool" else Peer
+            self._peers[name] = kind(name, self._namespace, self._patience, self._wanted)
         return self._peers[name]
 
     def __getattr__(self, name: str) -> Peer:

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.base import Actor, node_id
+from actors.gathering import portable
 from actors.replication import ChangeBell, SnapshotShelf
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter, StoreError
@@ -40,6 +41,14 @@ class PoolActor(Actor):
         self._changes = 0
         self._snapshots = SnapshotShelf(self._writer, self.config.pool_folder / "snapshots")
         self._followers = ChangeBell(self._writer.log, asyncio.get_running_loop())
+
+    async def write(self, calls: list[tuple[str, tuple[Any, ...]]]) -> list[Any]:
+        """Several changes that travelled together; for each what it returned, or the exception that it raised."""
+        await self.ready()
+        done = await asyncio.gather(
+            *(getattr(self, method)(*args) for method, args in calls), return_exceptions=True
+        )
+        return [portable(each) if isinstance(each, BaseException) else each for each in done]
 
     async def admit(self, member: dict[str, Any], reason: str, step: int) -> bool:
         """False when the member was there already."""

@@ -12,7 +12,7 @@ from actors.pool import PoolActor
 from actors.roster import Post
 from cluster.config import Config
 from envpool.members import Member, Origin, Program, Status
-from envpool.store import PoolReader, PoolWriter
+from envpool.store import PoolReader, PoolWriter, StoreError
 from tests.actors.conftest import Raise, kill
 
 POOL = Post("pool", "actors.pool:PoolActor")
@@ -82,3 +82,15 @@ async def test_the_pool_reads_its_own_state_through_the_one_handle_that_it_has(t
     await actor.ready()
     assert actor.wanted.counts["sandbox"] == 2
     await actor.stop()
+
+
+async def test_one_bad_change_among_many_that_travel_together_fails_its_caller_alone(
+    make: Raise, peers: Peers
+) -> None:
+    make(POOL)
+    await peers.pool.ready()
+    bad = peers.pool.transition("nobody", Status.RESTING.value, "why", 0)
+    good = [peers.pool.admit(member(k), "made", 0) for k in range(40)]
+    answers = await asyncio.gather(*good[:7], bad, *good[7:], return_exceptions=True)
+    assert isinstance(answers.pop(7), StoreError)
+    assert answers == [True] * 40
