@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -18,15 +17,13 @@ import pytest
 import ray
 
 from actors import roster, supervisor
-from actors.peers import Peers
-from actors.sandboxes import SandboxGroup
 from actors.supervisor import SupervisorActor
 from cluster.config import Config
-from envpool.sandbox import Call, Value
 from envpool.store import NoPool, PoolReader
 from tests.actors.conftest import ROOT, kill
 from tests.simulated.light import light
 from tests.simulated.runs import SimulatedRun, simulated
+from tests.simulated.stream import Stream
 
 LONG = 240.0
 BROKEN = {"composer-0", "generator-0"}
@@ -36,7 +33,10 @@ BROKEN = {"composer-0", "generator-0"}
 @pytest.fixture(scope="module")
 def run(cluster: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatedRun]:
     """A run that trains, but for what is broken in it."""
-    actors = {"composer": "StillbornActor", "generator": "FailingActor", "sandbox": "MarkingSandbox"}
+    actors = {
+        "composer": "StillbornActor", "generator": "FailingActor",
+        "sandbox": "MarkingSandbox", "solver": "MarkingSolver",
+    }  # fmt: skip
     config = simulated("supervised", tmp_path_factory.mktemp("runs"), light(actors))
     config.run_folder.mkdir(parents=True)
     going = SimulatedRun(config)
@@ -144,54 +144,13 @@ def test_paused_nobody_works_and_resumed_everybody_does(run: SimulatedRun) -> No
     assert run.ask("curator", "is_working") is True
 
 
-class Stream:
-    """Numbered jobs, many at once, over whatever sandboxes the run has."""
-
-    def __init__(self, run: SimulatedRun) -> None:
-        self.run = run
-        self.marks = run.config.run_folder / "marks"
-        self.counted = 0
-        self.results: dict[str, list[str]] = {}
-        pool = PoolReader.open(run.config.pool_folder)
-        self.group = SandboxGroup(
-            Peers(run.config.namespace, 60.0), lambda: pool.state("wanted")["counts"]["sandbox"]
-        )
-        self._over = asyncio.Event()
-
-    async def over(self, *turns: dict[str, int]) -> None:
-        """Job after job, until the run has come to each of the counts, one after the other."""
-        jobs = asyncio.gather(*(self._jobs() for _ in range(24)))
-        for counts in turns:
-            await asyncio.to_thread(self.run.ask, "supervisor", "scale", counts)
-            await asyncio.to_thread(self.run.until, lambda counts=counts: self._has(counts["sandbox"]), LONG)
-            await asyncio.sleep(1)  # under the new count too
-        self._over.set()
-        await jobs
-
-    async def _jobs(self) -> None:
-        while not self._over.is_set():
-            self.counted += 1
-            job = f"job {self.counted}"
-            results = await self.group.run(job, [Call("solve", (1,))])
-            self.results[job] = [result.value for result in results if isinstance(result, Value)]
-
-    def _has(self, count: int) -> bool:
-        names = {name for name in self.run.pids() if name.startswith("sandbox-")}
-        return names == {f"sandbox-{index}" for index in range(count)} and all(
-            started(self.run, name) for name in names
-        )
-
-    def executions(self) -> Counter[str]:
-        """How often each job was run, in whichever process."""
-        return Counter(job for path in self.marks.iterdir() for job in path.read_text().splitlines())
-
-
-async def test_sandboxes_are_scaled_up_and_down_under_load_and_each_job_is_done_once(
-    run: SimulatedRun,
+@pytest.mark.parametrize("kind, sizes", [("sandbox", (2, 12, 3)), ("solver", (1, 2, 1))])
+async def test_actors_are_scaled_up_and_down_under_load_and_each_job_is_done_once(
+    run: SimulatedRun, kind: str, sizes: tuple[int, ...]
 ) -> None:
-    stream = Stream(run)
-    await stream.over({"sandbox": 2}, {"sandbox": 6}, {"sandbox": 3})
-    assert stream.results == {f"job {number}": [f"job {number}"] for number in range(1, stream.counted + 1)}
+    stream = Stream(run, kind)
+    await stream.over(*sizes)
+    assert stream.results == stream.expected()
     assert set(stream.executions().values()) == {1}
     assert set(stream.executions()) == set(stream.results)
 

@@ -12,9 +12,12 @@ from typing import Any
 
 from actors.base import Actor
 from actors.sandbox import SandboxActor
+from actors.serving import Desk
 from envpool.sandbox import Call, Result, Value
 from tests.simulated.runs import merged
 
+JOB_SECONDS = 0.1
+"""Of a marking actor: it waits and computes nothing, so that many of them do more than one on any machine."""
 EVERY_KIND = (
     "buffer", "curator", "solver", "learner", "novelty", "validator", "evaluator", "composer", "generator",
     "calibrator",
@@ -99,28 +102,56 @@ class StillbornActor(LightActor):
 
 
 class MarkingSandbox(SandboxActor):
-    """The sandbox actor over an executor without a child: each job leaves a line of its number and its process."""
+    """The sandbox actor over an executor without a child, which does one job at a time and leaves a line of each."""
 
     async def start(self) -> None:
         await super().start()
         self._executor.close()
-        self._executor = _Marking(self.config.run_folder / "marks")  # type: ignore[assignment]
+        self._executor = _Marking(self.config.run_folder / "marks-sandbox")  # type: ignore[assignment]
+
+
+class MarkingSolver(LightActor):
+    """A solver that answers with the prompt itself, one request at a time, and leaves a line of each."""
+
+    async def start(self) -> None:
+        self._desk = Desk(self.name)
+        self._marking = _Marking(self.config.run_folder / "marks-solver")
+
+    async def generate(
+        self, prompts: Sequence[str], n: int, max_tokens: int, temperature: float, plain: bool = False
+    ) -> list[list[dict[str, Any]]]:
+        """As a solver's `generate`."""
+        await self.ready()
+        with self._desk.request(self._leaving):
+            for prompt in prompts:
+                await self._marking.mark(prompt)
+        return [[{"text": prompt}] * n for prompt in prompts]
+
+    async def drain(self) -> None:
+        await super().drain()
+        await self._desk.closed()
 
 
 class _Marking:
-    """An executor that writes down what it ran."""
+    """An executor that takes a while for each job, one after the other, and writes down what it did."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         self._marks = folder / str(os.getpid())
+        self._turn = asyncio.Lock()
+
+    async def mark(self, job: str) -> None:
+        """Do one job."""
+        async with self._turn:
+            await asyncio.sleep(JOB_SECONDS)
+            with self._marks.open("a") as file:
+                file.write(f"{job}\n")
 
     async def run(
         self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`; the value of each call is the program's text."""
-        await asyncio.sleep(0.05)
-        with self._marks.open("a") as file:
-            file.write(f"{source}\n")
+        await self.mark(source)
         return [Value(source) for _ in calls]
 
     def metrics(self) -> dict[str, int]:
