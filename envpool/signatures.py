@@ -8,9 +8,10 @@ syntax trees or from their written form; nothing is ever evaluated. Knows no pro
 import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 SCALARS = ("int", "bool", "str")
@@ -18,6 +19,7 @@ _MAX_TYPE_DEPTH = 8
 _MAX_TYPE_TEXT = 500
 _TYPE_TOKEN = re.compile(r"\s*([A-Za-z]+|[\[\],])")
 _SCALAR_CLASSES = {"int": int, "bool": bool, "str": str}
+_COMPACT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -145,42 +147,49 @@ def _from_tokens(name: str, stream: Iterator[str], depth: int) -> tuple[ValueTyp
 def check(value: Any, vtype: ValueType, limits: ValueLimits = LIMITS) -> None:
     """Raises IllegalValue, naming the path, unless `value` is exactly of the type and within the limits."""
     _audit(value, limits)
-    _match(value, vtype, "value")
+    check_type(value, vtype)
+
+
+def check_type(value: Any, vtype: ValueType) -> None:
+    """As `check`, for a value that `from_wire` or `to_wire` let pass: it is within the limits."""
+    if not _fits(value, vtype):
+        _match(value, vtype, "value")
 
 
 def _audit(value: Any, limits: ValueLimits) -> None:
     """Exact classes and limits, whatever the type."""
-    nodes = text = 0
-    stack: list[tuple[Any, int]] = [(value, 0)]
-    while stack:
-        item, depth = stack.pop()
-        nodes += 1
-        kind = type(item)
-        if kind is int:
-            _audit_digits(item, limits.max_digits)
-        elif kind is str:
-            text += len(item)
-            if _SURROGATE.search(item):
-                raise IllegalValue("a string holds a lone surrogate")
-        elif kind in (list, tuple, dict):
-            if depth >= limits.max_depth:
-                raise IllegalValue(f"nested deeper than {limits.max_depth}")
-            nodes_below = len(item) * (2 if kind is dict else 1)
-            if nodes + len(stack) + nodes_below > limits.max_nodes:
-                raise IllegalValue(f"more than {limits.max_nodes} parts")
-            stack.extend((part, depth + 1) for part in item)
-            if kind is dict:
-                _audit_keys(item)
-                stack.extend((part, depth + 1) for part in item.values())
-        elif kind is not bool and item is not None:
-            raise IllegalValue(f"a {kind.__name__} is no value")
-        if text > limits.max_text:
-            raise IllegalValue(f"more than {limits.max_text} characters of text")
+    nodes, text, depth, level = 1, 0, 0, [value]
+    bits = 3 * limits.max_digits  # 10**d has more than 3.3 d: exact counting only near the limit
+    while level:
+        below: list[Any] = []
+        for item in level:
+            kind = type(item)
+            if kind is int:
+                if item.bit_length() > bits:
+                    _audit_digits(item, limits.max_digits)
+            elif kind is str:
+                text += len(item)
+                if text > limits.max_text:
+                    raise IllegalValue(f"more than {limits.max_text} characters of text")
+                if not item.isascii() and _SURROGATE.search(item):
+                    raise IllegalValue("a string holds a lone surrogate")
+            elif kind is list or kind is tuple or kind is dict:
+                if depth >= limits.max_depth:
+                    raise IllegalValue(f"nested deeper than {limits.max_depth}")
+                nodes += len(item) * (2 if kind is dict else 1)
+                if nodes > limits.max_nodes:
+                    raise IllegalValue(f"more than {limits.max_nodes} parts")
+                below.extend(item)
+                if kind is dict:
+                    _audit_keys(item)
+                    below.extend(item.values())
+            elif kind is not bool and item is not None:
+                raise IllegalValue(f"a {kind.__name__} is no value")
+        level, depth = below, depth + 1
 
 
 def _audit_digits(number: int, max_digits: int) -> None:
-    # 10**d has more than 3.3 d bits: the cheap test first, the exact one only near the limit.
-    if number.bit_length() > 3 * max_digits and abs(number) >= 10**max_digits:
+    if abs(number) >= 10**max_digits:
         raise IllegalValue(f"an integer has more than {max_digits} digits")
 
 
@@ -188,6 +197,29 @@ def _audit_keys(item: dict) -> None:
     for key in item:
         if type(key) not in (int, bool, str):
             raise IllegalValue(f"a {type(key).__name__} is no key")
+
+
+def _fits(value: Any, vtype: ValueType) -> bool:
+    """Whether `_match` has nothing to say; quick, because it knows no path."""
+    kind = vtype.kind
+    if kind in _SCALAR_CLASSES:
+        return type(value) is _SCALAR_CLASSES[kind]
+    if kind == "list":
+        return type(value) is list and _all_fit(value, vtype.args[0])
+    if kind == "tuple":
+        return type(value) is tuple and len(value) == len(vtype.args) and all(map(_fits, value, vtype.args))
+    if type(value) is not dict:
+        return False
+    if kind == "opaque":
+        return {str}.issuperset(map(type, value))
+    return _all_fit(value, vtype.args[0]) and _all_fit(value.values(), vtype.args[1])
+
+
+def _all_fit(parts: Iterable[Any], vtype: ValueType) -> bool:
+    scalar = _SCALAR_CLASSES.get(vtype.kind)
+    if scalar:
+        return {scalar}.issuperset(map(type, parts))
+    return all(map(_fits, parts, repeat(vtype)))
 
 
 def _match(value: Any, vtype: ValueType, path: str) -> None:
@@ -242,14 +274,28 @@ def _ordered(value: dict) -> list[tuple[Any, Any]]:
 
 def from_wire(wire: Any, limits: ValueLimits = LIMITS) -> Any:
     """The value behind a wire form. Raises IllegalValue: unknown shapes, repeated keys, broken limits."""
-    # A wire form nests up to three deep and counts up to three parts for one of the value.
-    _audit(
-        wire,
-        ValueLimits(4 * limits.max_nodes, 3 * limits.max_depth + 1, limits.max_digits, 2 * limits.max_text),
-    )
+    # Parts, depth and text of a value are at most those of its wire form: mostly one look at that will do.
+    within = _is_within(wire, limits)
+    if not within:
+        _audit(wire, _of_wire(limits))
     value = _decode(wire)
-    _audit(value, limits)
+    if not within:
+        _audit(value, limits)
     return value
+
+
+def _is_within(value: Any, limits: ValueLimits) -> bool:
+    try:
+        _audit(value, limits)
+    except IllegalValue:
+        return False
+    return True
+
+
+@lru_cache(maxsize=8)
+def _of_wire(limits: ValueLimits) -> ValueLimits:
+    """A wire form nests up to three deep and counts up to three parts for one of the value."""
+    return ValueLimits(4 * limits.max_nodes, 3 * limits.max_depth + 1, limits.max_digits, 2 * limits.max_text)
 
 
 def _decode(wire: Any) -> Any:
@@ -289,7 +335,7 @@ def wire_bytes(wire: Any) -> bytes:
 
 
 def _compact(wire: Any) -> bytes:
-    return json.dumps(wire, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode("ascii")
+    return _COMPACT.encode(wire).encode("ascii")
 
 
 def literal(value: Any) -> str:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from envpool import signatures
 from envpool.signatures import (
     IllegalValue,
     Signature,
@@ -201,3 +202,16 @@ def test_a_literal_is_a_python_literal_of_the_value(value: object) -> None:
 def test_literals_are_canonical_and_double_quoted() -> None:
     assert literal({"b": [True], "a": (1,)}) == '{"a": (1,), "b": [True]}'
     assert literal({10: "x", 9: "é\n"}) == '{9: "é\\n", 10: "x"}'
+
+
+@given(st.data(), types(), types())
+def test_the_quick_look_at_a_type_agrees_with_the_one_that_names_a_path(
+    data: st.DataObject, vtype: ValueType, other: ValueType
+) -> None:
+    value = data.draw(any_value() | typed_value(vtype) | typed_value(other))
+    try:
+        signatures._match(value, vtype, "value")
+    except IllegalValue:
+        assert not signatures._fits(value, vtype)
+    else:
+        assert signatures._fits(value, vtype)
