@@ -4,6 +4,7 @@ Invariant: a `Fault` is the program's doing and may count against it; trouble of
 but an `InfrastructureFault`. Plain data; nothing here runs anything.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -21,7 +22,14 @@ class InfrastructureFault(RuntimeError):
 
 
 class SandboxUnavailable(RuntimeError):
-    """A layer that may not be missing is missing; the message says which and what would help."""
+    """A rung cannot be had: the message says what is missing, what would help, and what else there is.
+
+    `missing` maps each layer that does not hold to what the kernel answered.
+    """
+
+    def __init__(self, reason: str, missing: Mapping[str, str] | None = None) -> None:
+        super().__init__(reason)
+        self.missing = dict(missing or {})
 
 
 class FaultKind(StrEnum):
@@ -57,6 +65,7 @@ class Value:
     """What a call returned, re-validated outside the child: wire form, str, bool, float in [0, 1] or dict."""
 
     value: Any
+    unsafe: bool = False  # it was computed without a sandbox, on the rung of that name
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,7 @@ class Fault:
 
     kind: FaultKind
     detail: str = ""
+    unsafe: bool = False
 
 
 Result = Value | Fault

@@ -69,25 +69,32 @@ def cpu_net(limits: SandboxLimits) -> int:
 
 
 class ForkServer:
-    """One started zygote. Raises SandboxUnavailable where a layer is missing or the self-test fails."""
+    """One started zygote. `rung` is "auto" or that of `ladder` which is wanted; `ladder.start` says what it came to.
 
-    def __init__(self, limits: SandboxLimits, hash_seed: int) -> None:
+    Raises SandboxUnavailable where a layer of it is missing or the self-test fails, OSError where nothing starts.
+    """
+
+    def __init__(self, limits: SandboxLimits, hash_seed: int, rung: str = "auto") -> None:
         self._job = 0
         self._spare: Birth | None = None  # asked for, its answer not yet read
         self._answers: dict[int, dict[str, Any]] = {}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()), _settings(limits)],
+                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()),
+                 _settings(limits, rung)],
                 env=environment(hash_seed), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
                 start_new_session=True,  # a Ctrl-C in the owner's terminal is not for it
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
         try:
-            self.layers = self._greeting()
+            greeting = self._greeting()
         except BaseException:
             self.close()
             raise
+        self.rung: str = greeting["rung"]
+        self.layers: dict[str, str] = greeting["ready"]  # name -> remark
+        self.missing: dict[str, str] = greeting["missing"]  # what a stronger rung lacks here, and why
 
     @property
     def pid(self) -> int:
@@ -98,7 +105,7 @@ class ForkServer:
         """Children handed out so far."""
         return self._job - (self._spare is not None)
 
-    def _greeting(self) -> list[str]:
+    def _greeting(self) -> dict[str, Any]:
         self._control.settimeout(_START_SECONDS)
         try:
             message = json.loads(self._control.recv(_MESSAGE) or b"{}")
@@ -106,14 +113,11 @@ class ForkServer:
             message = {}
         self._control.settimeout(_CONTROL_SECONDS)
         if "ready" in message:
-            return message["ready"]
+            return message
         self._process.kill()
         said = (self._process.stderr.read() if self._process.stderr else b"")[-2000:].decode(errors="replace")
-        raise SandboxUnavailable(
-            f"the sandbox refuses to start: {message.get('refused', 'its zygote died or hung')}. It needs Linux on "
-            "x86_64 or aarch64, Python 3.11 or later, seccomp and no_new_privs. A container's default profile is "
-            f"enough; one that forbids prctl(PR_SET_SECCOMP) is not. {said}".strip()
-        )
+        reason = message.get("refused", "its zygote died or hung")
+        raise SandboxUnavailable(f"{reason} {said}".strip(), message.get("missing"))
 
     def fork(self) -> Birth:
         """A new child, confined before it reads. Raises Lost.
@@ -179,8 +183,9 @@ class ForkServer:
             self._process.stderr.close()
 
 
-def _settings(limits: SandboxLimits) -> str:
+def _settings(limits: SandboxLimits, rung: str) -> str:
     return json.dumps({
+        "rung": rung,
         "environment": sorted(environment(0)),
         "imports": ALLOWED_IMPORTS,
         "allowed": ALLOWED_IMPORTS,

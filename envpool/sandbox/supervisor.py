@@ -9,10 +9,11 @@ import logging
 import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from envpool.sandbox import wire
+from envpool.sandbox import ladder, wire
 from envpool.sandbox.child import Child, Ended
 from envpool.sandbox.results import (
     Call,
@@ -33,19 +34,26 @@ _Key = tuple[str, bool]  # source, and whether the child serves one job only
 
 
 class Sandbox:
-    """One zygote and its children. Raises SandboxUnavailable where a layer that may not be missing is."""
+    """One zygote and its children, on a rung of `ladder`; None takes the strongest one that the node offers.
 
-    def __init__(self, limits: SandboxLimits | None = None, *, hash_seed: int = 1) -> None:
+    Raises SandboxUnavailable where the rung cannot be had. Later zygotes get the same rung or none.
+    """
+
+    def __init__(
+        self,
+        limits: SandboxLimits | None = None,
+        *,
+        hash_seed: int = 1,
+        rung: str | None = None,
+        allow_unsafe: bool = False,
+    ) -> None:
         self._limits = limits or SandboxLimits()
         self._hash_seed = hash_seed
         self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
         self._counts: Counter[str] = Counter()
-        try:
-            self._server: ForkServer | None = ForkServer(self._limits, hash_seed)
-        except OSError as error:
-            raise SandboxUnavailable(f"no process can be started: {error}") from None
-        self._layers = list(self._server.layers)
-        log.info("sandbox ready: %s", ", ".join(self._layers))
+        self._allow_unsafe = allow_unsafe
+        self._server: ForkServer | None = ladder.start(self._limits, hash_seed, rung, allow_unsafe=allow_unsafe)
+        self._layers, self._rung = list(self._server.layers), self._server.rung
 
     def run(self, source: str, calls: Sequence[Call], *, fresh: bool = False) -> list[Result]:
         """One result a call, in order. `fresh` gives the job a fork of its own. Raises InfrastructureFault."""
@@ -63,6 +71,11 @@ class Sandbox:
     def layers(self) -> list[str]:
         """The layers that hold, as the zygote reported them after its self-test."""
         return list(self._layers)
+
+    @property
+    def rung(self) -> str:
+        """The rung of `ladder` that this sandbox stands on."""
+        return self._rung
 
     @property
     def zygote_pid(self) -> int | None:
@@ -127,7 +140,7 @@ class Sandbox:
         self._counts["calls"] += 1
         if isinstance(result, Fault):
             self._counts[result.kind.value] += 1
-        return result
+        return replace(result, unsafe=True) if self._rung == ladder.Rung.UNSAFE else result
 
     def _child(self, key: _Key) -> Child:
         """The open child of a source, or a new one. Raises Lost."""
@@ -146,8 +159,10 @@ class Sandbox:
             self.close()
         if self._server is None:
             try:
-                self._server = ForkServer(self._limits, self._hash_seed)
-            except (OSError, SandboxUnavailable) as error:
+                self._server = ladder.start(
+                    self._limits, self._hash_seed, self._rung, allow_unsafe=self._allow_unsafe
+                )
+            except SandboxUnavailable as error:
                 raise Lost(f"no zygote can be started: {error}") from None
         return self._server
 

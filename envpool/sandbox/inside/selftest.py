@@ -1,6 +1,7 @@
 """What must not succeed in a child, tried at each start of a zygote before any program is let in.
 
 Invariant: a probe counts as held only with the exact refusal expected of it; silence or another error is a breach.
+The second walls are probed without the filter, which would answer in their place.
 """
 
 import errno
@@ -8,9 +9,10 @@ import mmap
 import os
 import resource
 import signal
+import socket
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from envpool.sandbox.inside import frames, kernel
 from envpool.sandbox.inside.child import Cage, confine
@@ -32,6 +34,7 @@ class Probe:
 
     name: str
     attempt: Callable[[], int]
+    refusal: int | None = None  # the one errno that will do; None for any with which a filter refuses
     killed: bool = False
 
 
@@ -60,13 +63,34 @@ def probes(zygote_pid: int) -> list[Probe]:
     ]
 
 
-def run_self_test(cage: Cage) -> None:
-    """Raises SelfTestFailed at the first probe that is not refused as expected."""
-    for probe in probes(os.getpid()):
-        refusal, status = _try(cage, probe)
-        killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS
-        if probe.killed != killed or (not killed and refusal not in _DENIED):
-            raise SelfTestFailed(f"{probe.name} (answer {refusal}, status {status})")
+def second_walls(layers: Iterable[str]) -> list[Probe]:
+    """What the named layers must refuse by themselves, with no filter before them."""
+    held_by = {
+        "landlock": [Probe("landlock: read a folder", lambda: _errno_of(lambda: os.listdir("/")), errno.EACCES)],
+        "namespaces": [
+            Probe("namespaces: see the old root", lambda: _errno_of(lambda: os.stat("/proc")), errno.ENOENT),
+            Probe("namespaces: reach the network", lambda: _errno_of(_knock), errno.ENETUNREACH),
+            Probe("namespaces: name the zygote", lambda: errno.ESRCH if os.getppid() == 0 else 0, errno.ESRCH),
+            Probe("namespaces: mount", lambda: _errno_of(_mount), errno.EPERM),
+        ],
+    }
+    return [probe for name in layers for probe in held_by.get(name, ())]
+
+
+def run_self_test(cage: Cage, behind: Iterable[str] = ()) -> None:
+    """Raises SelfTestFailed at the first probe that is not refused as expected; `behind` names second walls."""
+    unfiltered = replace(cage, filter=None)
+    for walls, tried in ((cage, probes(os.getpid())), (unfiltered, second_walls(behind))):
+        for probe in tried:
+            refusal, status = _try(walls, probe)
+            if not _held(probe, refusal, status):
+                raise SelfTestFailed(f"{probe.name} (answer {refusal}, status {status})")
+
+
+def _held(probe: Probe, refusal: int, status: int) -> bool:
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGSYS
+    expected = _DENIED if probe.refusal is None else (probe.refusal,)
+    return killed if probe.killed else not killed and refusal in expected
 
 
 def _try(cage: Cage, probe: Probe) -> tuple[int, int]:
@@ -100,3 +124,12 @@ def _grab_memory() -> int:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     refused = _errno_of(lambda: mmap.mmap(-1, limit))
     return errno.EPERM if refused == errno.ENOMEM else refused
+
+
+def _knock() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        door.connect(("127.0.0.1", 9))
+
+
+def _mount() -> None:
+    kernel.call("mount", b"none", b"/", b"tmpfs", 0, None)

@@ -17,10 +17,11 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "chdir": (80, 49), "fchdir": (81, 50), "creat": (85, None), "readlink": (89, None),
     "gettimeofday": (96, 169), "getrusage": (98, 165), "sysinfo": (99, 179), "times": (100, 153),
     "ptrace": (101, 117), "getuid": (102, 174), "getgid": (104, 176), "setuid": (105, 146),
-    "geteuid": (107, 175), "getegid": (108, 177), "getppid": (110, 173), "rt_sigqueueinfo": (129, 138),
+    "geteuid": (107, 175), "getegid": (108, 177), "getppid": (110, 173), "capset": (126, 91),
+    "rt_sigqueueinfo": (129, 138),
     "sigaltstack": (131, 132), "personality": (135, 92), "modify_ldt": (154, None), "pivot_root": (155, 41),
     "prctl": (157, 167), "arch_prctl": (158, None), "setrlimit": (160, 164), "chroot": (161, 51),
-    "mount": (165, 40), "umount2": (166, 39), "reboot": (169, 142), "iopl": (172, None),
+    "mount": (165, 40), "umount2": (166, 39), "reboot": (169, 142), "sethostname": (170, 161), "iopl": (172, None),
     "ioperm": (173, None), "init_module": (175, 105), "delete_module": (176, 106), "gettid": (186, 178),
     "tkill": (200, 130), "time": (201, None), "futex": (202, 98), "sched_getaffinity": (204, 123),
     "getdents64": (217, 61), "restart_syscall": (219, 128), "clock_gettime": (228, 113),
@@ -37,7 +38,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "io_uring_enter": (426, 426), "io_uring_register": (427, 427), "move_mount": (429, 429),
     "fsopen": (430, 430), "pidfd_open": (434, 434), "clone3": (435, 435), "openat2": (437, 437),
     "pidfd_getfd": (438, 438), "faccessat2": (439, 439), "process_madvise": (440, 440),
-    "memfd_secret": (447, 447),
+    "landlock_create_ruleset": (444, 444), "landlock_restrict_self": (446, 446), "memfd_secret": (447, 447),
 }
 
 # Memory, clocks, identity, signals to oneself and the two pipes: no way out of the process.

@@ -8,10 +8,19 @@ from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """Living children of a process; none if it is gone."""
+    """Living children of a zygote that serve jobs; none if it is gone."""
     with contextlib.suppress(OSError):
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return [int(child) for child in listed if not first_of_a_namespace(int(child))]
     return []
+
+
+def first_of_a_namespace(pid: int) -> bool:
+    """Whether a process is number 1 where it lives: the one that the others of a strict zygote stand under."""
+    with contextlib.suppress(OSError):
+        status = Path(f"/proc/{pid}/status").read_text()
+        return any(line.startswith("NSpid:") and line.split()[-1] == "1" for line in status.splitlines())
+    return False
 
 
 def alive(pid: int) -> bool:
