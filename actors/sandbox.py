@@ -39,7 +39,9 @@ class SandboxActor(Actor):
                 memory_mib=sandbox.memory_mib,
                 output_kib=sandbox.output_kib,
                 open_children=sandbox.open_children,
-            )
+            ),
+            rung=sandbox.rung,
+            allow_unsafe=sandbox.allow_unsafe,
         )
 
     async def run(

@@ -38,6 +38,7 @@ class Child:
         self.calls = 0
         self._server = server
         self._limits = limits
+        self._cap = (limits.output_kib << 10) + 2 * HEADER  # bytes of a whole reply
         birth = server.fork()
         self.pid = birth.pid
         self._job: int | None = birth.job
@@ -55,22 +56,13 @@ class Child:
         """Sends framed bytes and returns the body of the one reply. Raises Ended or Lost."""
         self.calls += 1
         deadline = _Deadline(self, self._limits)
-        opening, self._opening = self._opening, b""
-        self._write(opening + request, deadline)
-        cap = (self._limits.output_kib << 10) + 2 * HEADER
-        received, wanted = bytearray(), HEADER
-        while len(received) < wanted:
-            received += self._read(deadline)
-            if not self._confined:
-                self._confined = received[:1] == CONFINED
-                del received[:1]
-            if len(received) >= HEADER:
-                wanted = HEADER + int.from_bytes(received[:HEADER], "big")
-            if max(len(received), wanted) > cap:
-                raise Ended(FaultKind.OUTPUT_LIMIT, f"more than {self._limits.output_kib} KiB")
-        if len(received) > wanted:
-            raise Ended(FaultKind.PROTOCOL_ERROR, "bytes after its reply")
-        return bytes(received[HEADER:])
+        if self._opening:
+            request, self._opening = self._opening + request, b""
+        self._write(request, deadline)
+        reply = self._read(deadline) if self._confined else self._greeting(deadline)
+        if self._wanted(reply) != len(reply):
+            reply = self._rest(reply, deadline)
+        return reply[HEADER:]
 
     def expect_silence(self) -> None:
         """Raises Ended where a child that was not asked wrote or died, Lost where it was killed."""
@@ -109,10 +101,10 @@ class Child:
             os.close(self._reply_fd)
 
     def _write(self, data: bytes, deadline: "_Deadline") -> None:
-        rest = memoryview(data)
-        while rest:
+        sent = 0
+        while sent < len(data):
             try:
-                rest = rest[os.write(self._request_fd, rest) :]
+                sent += os.write(self._request_fd, memoryview(data)[sent:] if sent else data)
             except BlockingIOError:
                 deadline.wait(self._writable, may_sleep=True)
             except BrokenPipeError:
@@ -124,6 +116,30 @@ class Child:
         if not data:
             raise self._death()
         return data
+
+    def _greeting(self, deadline: "_Deadline") -> bytes:
+        """Waits until the child is confined; what it said after that."""
+        said = self._read(deadline)
+        if not said.startswith(CONFINED):
+            raise Lost("a child did not say that it is confined")
+        self._confined = True
+        return said[len(CONFINED) :]
+
+    def _wanted(self, reply: bytes | bytearray) -> int:
+        """Bytes of the reply that begins so, as far as that is known. Raises Ended over the limit."""
+        wanted = HEADER + (int.from_bytes(reply[:HEADER], "big") if len(reply) >= HEADER else 0)
+        if max(len(reply), wanted) > self._cap:
+            raise Ended(FaultKind.OUTPUT_LIMIT, f"more than {self._limits.output_kib} KiB")
+        return wanted
+
+    def _rest(self, begun: bytes, deadline: "_Deadline") -> bytes:
+        """A reply that did not come in one piece."""
+        reply = bytearray(begun)
+        while self._wanted(reply) > len(reply):
+            reply += self._read(deadline)
+        if self._wanted(reply) < len(reply):
+            raise Ended(FaultKind.PROTOCOL_ERROR, "bytes after its reply")
+        return bytes(reply)
 
     def _death(self) -> Exception:
         """What the end of a child means, once its pipe has closed."""
@@ -149,18 +165,24 @@ class Child:
 
 
 class _Deadline:
-    """Both time limits of one exchange."""
+    """Both time limits of one exchange. The first wait, mostly the only one, looks at no clock but to begin with."""
+
+    __slots__ = ("_begun", "_child", "_cpu_before", "_limits", "_wall_end")
 
     def __init__(self, child: Child, limits: SandboxLimits) -> None:
         self._child = child
         self._limits = limits
         self._cpu_before = child.cpu()
         self._wall_end = time.monotonic() + limits.wall_seconds
+        self._begun = False
 
     def wait(self, poller: select.poll, may_sleep: bool) -> None:
         """Returns once `poller` has something. Raises Ended or Lost at a limit."""
         asleep_at: float | None = None
         patience = self._limits.cpu_seconds
+        if self._begun:  # a program that dribbles its reply gets no new time for each byte
+            patience -= self._child.cpu() - self._cpu_before
+        self._begun = True
         while not poller.poll(max(min(patience, self._wall_end - time.monotonic()), _MIN_WAIT) * 1000):
             used = self._child.cpu() - self._cpu_before
             patience = self._limits.cpu_seconds - used

@@ -27,8 +27,11 @@ class Executor(Protocol):
 class LocalExecutor:
     """Two sandboxes of this process, each started at its first use."""
 
-    def __init__(self, limits: SandboxLimits | None = None) -> None:
+    def __init__(
+        self, limits: SandboxLimits | None = None, *, rung: str | None = None, allow_unsafe: bool = False
+    ) -> None:
         self._limits = limits
+        self._rung, self._allow_unsafe = rung, allow_unsafe
         self._sandboxes: dict[int, Sandbox] = {}
         self._threads = [
             ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"sandbox-{replica}")
@@ -62,5 +65,7 @@ class LocalExecutor:
 
     def _run(self, source: str, calls: Sequence[Call], fresh: bool, replica: int) -> list[Result]:
         if replica not in self._sandboxes:
-            self._sandboxes[replica] = Sandbox(self._limits, hash_seed=HASH_SEEDS[replica])
+            self._sandboxes[replica] = Sandbox(
+                self._limits, hash_seed=HASH_SEEDS[replica], rung=self._rung, allow_unsafe=self._allow_unsafe
+            )
         return self._sandboxes[replica].run(source, calls, fresh=fresh)

@@ -9,6 +9,7 @@ HEADER = 4  # bytes, big-endian length
 CONFINED = b"+"  # the first byte of a child: it is locked; without it a dead child is the machine's fault
 _CHUNK = 1 << 16
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_DECODER = json.JSONDecoder()
 
 
 class Requests:
@@ -26,7 +27,8 @@ class Requests:
             self._buffer += more
         end = self._end()
         body, self._buffer = self._buffer[HEADER:end], self._buffer[end:]
-        return json.loads(body)
+        request, _ = _DECODER.raw_decode(body.decode("ascii"))
+        return request
 
     def _end(self) -> int:
         return HEADER + int.from_bytes(self._buffer[:HEADER], "big")
@@ -37,6 +39,7 @@ def encode(reply: list[Any]) -> bytes:
 
 
 def send(body: bytes) -> None:
-    rest = memoryview(len(body).to_bytes(HEADER, "big") + body)
-    while rest:
-        rest = rest[os.write(REPLY_FD, rest) :]
+    framed = len(body).to_bytes(HEADER, "big") + body
+    sent = os.write(REPLY_FD, framed)
+    while sent < len(framed):  # more than a pipe holds
+        sent += os.write(REPLY_FD, memoryview(framed)[sent:])

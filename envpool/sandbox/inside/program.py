@@ -11,7 +11,7 @@ from typing import Any
 
 from envpool.contract import Environment, Planted, seeded
 from envpool.sandbox.inside.form import Malformed, parse, read_form
-from envpool.signatures import LIMITS, IllegalValue, ValueType, check, from_wire, to_wire
+from envpool.signatures import LIMITS, IllegalValue, ValueType, check, check_type, from_wire, to_wire
 
 MODULE = "program"
 
@@ -31,10 +31,12 @@ class Program:
             raise Malformed("its class was replaced while it loaded")
         self._signature = form.signature
         self._oracle = form.oracle
+        random.seed(hash(MODULE))  # differs between hash seeds: whoever uses it fails the two-zygote rerun
+        self._randomness = random.getstate()  # putting it back is quicker than seeding again
 
     def call(self, method: str, args: list[Any]) -> Any:
         """The wire form of one result. Raises IllegalValue, or whatever the program raises."""
-        random.seed(hash(MODULE))  # differs between hash seeds: whoever uses it fails the two-zygote rerun
+        random.setstate(self._randomness)
         match method, args:
             case "sample", [str(key), int(level)]:
                 return self._sample(key, level)
@@ -84,13 +86,14 @@ class Program:
 
 def _inward(wire: Any, vtype: ValueType) -> Any:
     value = from_wire(wire)
-    check(value, vtype)
+    check_type(value, vtype)
     return value
 
 
 def _outward(value: Any, vtype: ValueType) -> Any:
-    check(value, vtype)
-    return to_wire(value)
+    wire = to_wire(value)
+    check_type(value, vtype)
+    return wire
 
 
 def _brief(value: object) -> str:
