@@ -16,6 +16,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from envpool.curation import CurationSettings
 from envpool.members import OperatorName
+from envpool.sandbox import SandboxUnavailable
+from envpool.sandbox.ladder import asked_for
 from training.grpo.settings import rank_groups
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -120,6 +122,18 @@ class SandboxConfig(Section):
     memory_mib: Count = 512
     output_kib: Count = 256
     open_children: Count = Field(32, description="programs whose child is kept open, a zygote")
+    rung: Literal["auto", "strict", "standard", "wasm", "unsafe"] = Field(
+        "auto", description="auto: strict, or standard where the node has no more; a named one or none"
+    )
+    allow_unsafe: bool = Field(False, description="the second key to rung unsafe, which is no sandbox at all")
+
+
+def _check_rung(sandbox: SandboxConfig) -> None:
+    """Raises ValueError for a rung that no node can give."""
+    try:
+        asked_for(sandbox.rung, allow_unsafe=sandbox.allow_unsafe)
+    except SandboxUnavailable as error:
+        raise ValueError(f"sandbox.rung={sandbox.rung}: {error}") from None
 
 
 class GeneratorConfig(Section):
@@ -299,6 +313,7 @@ class Config(Section):
     def _sections_agree(self) -> Config:
         CurationSettings(**self.curation.model_dump())  # its own rules, said before an actor meets them
         rank_groups(self.learner.ranks, self.learner.ranks_per_node)
+        _check_rung(self.sandbox)
         room = self.policy.max_model_len
         for key, tokens in (
             ("policy.max_tokens", self.policy.max_tokens),

@@ -60,7 +60,9 @@ def start(
     limits: SandboxLimits, hash_seed: int, rung: str | None = None, *, allow_unsafe: bool = False
 ) -> ForkServer:
     """A zygote on the named rung, or on the strongest one for None and "auto". Raises SandboxUnavailable."""
-    wanted = _wanted(rung, allow_unsafe)
+    if reason := unsupported():
+        raise SandboxUnavailable(f"the sandbox refuses to start: {reason}. It needs {_ANYWHERE}.")
+    wanted = asked_for(rung, allow_unsafe=allow_unsafe)
     try:
         server = ForkServer(limits, hash_seed, wanted)
     except OSError as error:
@@ -80,10 +82,8 @@ def unsupported(system: str = sys.platform, python: tuple[int, ...] = tuple(sys.
     return ""
 
 
-def _wanted(rung: str | None, allow_unsafe: bool) -> str:
-    """The zygote's word for what is asked for. Raises SandboxUnavailable where asking is of no use."""
-    if reason := unsupported():
-        raise SandboxUnavailable(f"the sandbox refuses to start: {reason}. It needs {_ANYWHERE}.")
+def asked_for(rung: str | None, *, allow_unsafe: bool = False) -> str:
+    """A rung's name, checked; "auto" for None. Raises SandboxUnavailable for one that no node could give."""
     if rung is None or rung == AUTO:
         return AUTO
     if rung not in list(Rung):

@@ -42,6 +42,8 @@ def test_the_run_folder_is_absolute_and_ends_in_the_runs_name(tmp_path: Path) ->
         ({"policy": {"max_model_len": 500}}, "generator.max_tokens=512"),
         ({"novelty": {"bonus_low": 0.7}}, "novelty.bonus_high=0.65"),
         ({"pool": {"seeds": "none", "bricks": []}}, "nothing to train on"),
+        ({"sandbox": {"rung": "unsafe"}}, "sandbox.allow_unsafe=true"),
+        ({"sandbox": {"rung": "wasm"}}, "wasm is not offered"),
     ],
 )
 def test_sections_that_contradict_each_other_are_refused(tree: dict[str, object], word: str) -> None:
