@@ -12,6 +12,7 @@ from envpool.answers import UnparsableAnswer, read
 from envpool.composition.operators import OPERATORS, SINGLE, Operator, Problem, questions
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored, Unparsed
 from envpool.members import Composite, Member, Program
+from envpool.sandbox.audit import Observation
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, Value
 from envpool.signatures import IllegalValue, canonical_bytes, check, from_wire, literal, parse_type, to_wire
@@ -65,7 +66,8 @@ def sampled(program: Program, result: Result) -> tuple[str, object, object]:
 class Examiner:
     """Builds instances and scores responses over an executor; `lookup` finds a member by id.
 
-    `replica` and `fresh` go to the executor: admission builds the same recipe in two fresh replicas.
+    `replica` and `fresh` go to the executor: admission builds the same recipe in two fresh replicas. `observe` is told
+    all that programs said, so that a share of it can be recomputed.
     """
 
     def __init__(
@@ -75,11 +77,13 @@ class Examiner:
         *,
         replica: int = 0,
         fresh: bool = False,
+        observe: Callable[[Observation], None] | None = None,
     ) -> None:
         self._executor = executor
         self._lookup = lookup
         self._replica = replica
         self._fresh = fresh
+        self._observe = observe
 
     async def build(self, recipe: Recipe) -> Instance:
         """The instance of a recipe; its own recipe names the attempt that ran.
@@ -147,7 +151,7 @@ class Examiner:
             return [_equals(answer, reference) for answer in answers]
         legible = [answer for answer in answers if not isinstance(answer, UnparsableAnswer)]
         calls = [Call("verify", (instance.inputs[slot], to_wire(answer))) for answer in legible]
-        verdicts = iter([_verdict(judge, result) for result in await self._run(judge, calls)])
+        verdicts = iter([_verdict(judge, result) for result in await self._run(judge, calls, instance.recipe)])
         return [0.0 if isinstance(answer, UnparsableAnswer) else next(verdicts) for answer in answers]
 
     async def _problems(self, material: Program | Composite, recipe: Recipe) -> list[Problem]:
@@ -159,11 +163,11 @@ class Examiner:
     async def _draw(self, chain: list[Program], key: str, recipe: Recipe) -> Problem:
         """The chain run on the input its first program draws from `key`. Raises _ChainMiss, ProgramFault."""
         first, *later = chain
-        (result,) = await self._run(first, [Call("sample", (key, recipe.level))])
+        (result,) = await self._run(first, [Call("sample", (key, recipe.level))], recipe)
         shown, x, planted = sampled(first, result)
         if first.oracle == "feasibility":
             return Problem((first,), shown, (x, planted))
-        (result,) = await self._run(first, [Call("solve", (x,))])
+        (result,) = await self._run(first, [Call("solve", (x,))], recipe)
         values = [x, _solved(first, _value(first, result))]
         for step in later:
             y = await self._extend(step, values[-1], recipe)
@@ -173,15 +177,18 @@ class Examiner:
     async def _extend(self, step: Program, x: object, recipe: Recipe) -> object:
         if len(literal(from_wire(x))) > CHAIN_LITERAL:
             raise _ChainMiss(f"the input of {step.id} is too long")
-        accepted, solved = await self._run(step, [Call("accepts", (x,)), Call("solve", (x,))])
+        accepted, solved = await self._run(step, [Call("accepts", (x,)), Call("solve", (x,))], recipe)
         if _extension(recipe.member, step, accepted) is not True:
             raise _ChainMiss(f"{step.id} does not accept its input")
         return _extension(recipe.member, step, solved)
 
-    async def _run(self, program: Program, calls: list[Call]) -> list[Result]:
+    async def _run(self, program: Program, calls: list[Call], recipe: Recipe) -> list[Result]:
         if not calls:
             return []
-        return await self._executor.run(program.source, calls, fresh=self._fresh, replica=self._replica)
+        results = await self._executor.run(program.source, calls, fresh=self._fresh, replica=self._replica)
+        if self._observe is not None:
+            self._observe(Observation(program.id, program.source, recipe, tuple(calls), tuple(results)))
+        return results
 
     def _program(self, member: str) -> Program:
         material = self._lookup(member).material

@@ -7,10 +7,11 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "ALLOWED_IMPORTS": "results", "Call": "results", "Fault": "results", "FaultKind": "results",
-    "InfrastructureFault": "results", "Result": "results", "SandboxLimits": "results",
-    "SandboxUnavailable": "results", "Value": "results",
-    "Sandbox": "supervisor", "Executor": "executor", "LocalExecutor": "executor",
+    "ALLOWED_IMPORTS": "results", "Call": "results", "Done": "results", "Fault": "results", "FaultKind": "results",
+    "InfrastructureFault": "results", "Job": "results", "Mode": "results", "Result": "results",
+    "SandboxLimits": "results", "SandboxUnavailable": "results", "Value": "results",
+    "Sandbox": "supervisor", "BatchExecutor": "executor", "Executor": "executor", "LocalExecutor": "executor",
+    "Auditor": "audit", "judge_solution": "solutions",
 }  # fmt: skip
 
 __all__ = list(_HOMES)

@@ -1,4 +1,4 @@
-"""What goes into the sandbox and what comes out of it: calls, limits, results, errors.
+"""What goes into the sandbox and what comes out of it: jobs of calls, limits, results, errors.
 
 Invariant: a `Fault` is the program's doing and may count against it; trouble of the machine is never a `Fault`
 but an `InfrastructureFault`. Plain data; nothing here runs anything.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-METHODS = ("sample", "solve", "verify", "accepts", "show", "inspect")
+METHODS = ("sample", "solve", "verify", "accepts", "show", "inspect", "answer")
 ALLOWED_IMPORTS = (
     "__future__", "abc", "array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime",
     "decimal", "enum", "envpool", "fractions", "functools", "heapq", "itertools", "math", "numbers", "operator",
@@ -45,11 +45,21 @@ class FaultKind(StrEnum):
     POLICY_KILL = "policy_kill"  # it made a system call that ends a child at once
 
 
+class Mode(StrEnum):
+    """What a job shares a process with; `replica` says in which zygote, and so under which hash seed."""
+
+    VALIDATE = "validate"  # new code: a fork for each call; whoever asks compares two replicas
+    SAMPLE = "sample"  # a stock of instances: one fork for the job, gone after it
+    VERIFY = "verify"  # rewards: the program's open child, recycled; the least recently used goes first
+    AUDIT = "audit"  # one result again: a fork of its own, in another sandbox actor where there are several
+    SOLUTION = "solution"  # a solver's own program on inputs: a fork that no environment's code or answer enters
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of one method; arguments in wire form.
 
-    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect().
+    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect(); answer(x) of a solver's own program.
     """
 
     method: str
@@ -58,6 +68,20 @@ class Call:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"no such method: {self.method!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Calls of one source, in order. Raises ValueError where an environment and a solver's program are mixed up."""
+
+    source: str
+    calls: tuple[Call, ...]
+    mode: Mode = Mode.VERIFY
+    replica: int = 0
+
+    def __post_init__(self) -> None:
+        if any((call.method == "answer") != (self.mode is Mode.SOLUTION) for call in self.calls):
+            raise ValueError("`answer`, and nothing else, is called of a solver's own program")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +102,8 @@ class Fault:
 
 
 Result = Value | Fault
+Done = list[Result] | InfrastructureFault
+"""What became of a job: one result a call, or no verdict at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

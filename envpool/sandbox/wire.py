@@ -171,4 +171,5 @@ _PLAIN: dict[str, dict[bytes, Result]] = {
 }
 _VALIDATORS = {
     "sample": _sampled, "solve": _wire, "verify": _score, "accepts": _flag, "show": _text, "inspect": _report,
+    "answer": _wire,
 }  # fmt: skip

@@ -1,9 +1,11 @@
-"""A program at work: loading its source, and each method of the contract with checked arguments and results.
+"""A program at work: loading its source, and each method of the contract with checked arguments and results; and a
+solver's own program, which is no environment and has one function.
 
 Invariant: each call gets a fresh object, inputs that went through the wire form and freshly seeded randomness.
 This is quality control; the walls are the kernel's. Results are checked again outside.
 """
 
+import ast
 import random
 import sys
 from types import ModuleType
@@ -22,11 +24,7 @@ class Program:
     def __init__(self, source: str) -> None:
         tree = parse(source)
         form = read_form(tree)
-        code = compile(tree, f"<{MODULE}>", "exec", dont_inherit=True)
-        module = ModuleType(MODULE)
-        sys.modules[MODULE] = module  # dataclasses and enum look their module up
-        exec(code, module.__dict__)
-        self._class: type[Environment] = module.__dict__[form.node.name]
+        self._class: type[Environment] = _loaded(tree)[form.node.name]
         if not (isinstance(self._class, type) and issubclass(self._class, Environment)):
             raise Malformed("its class was replaced while it loaded")
         self._signature = form.signature
@@ -82,6 +80,33 @@ class Program:
 
     def _input(self, wire: Any) -> Any:
         return _inward(wire, self._signature.domain)
+
+
+class Solution:
+    """A solver's own program: a source with a function `solve(x)`. Raises what the source raises, or Malformed.
+
+    It knows no types: what it returns is checked against the question's outside, where the reference is.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._solve = _loaded(parse(source)).get("solve")
+        if not callable(self._solve):
+            raise Malformed("it defines no function `solve`")
+
+    def answer(self, args: list[Any]) -> Any:
+        """The wire form of one answer. Raises IllegalValue, or whatever the program raises."""
+        (x,) = args
+        random.seed(hash(MODULE))
+        return to_wire(self._solve(from_wire(x)))  # type: ignore[misc]
+
+
+def _loaded(tree: ast.Module) -> dict[str, Any]:
+    """The names of a source that was run."""
+    code = compile(tree, f"<{MODULE}>", "exec", dont_inherit=True)
+    module = ModuleType(MODULE)
+    sys.modules[MODULE] = module  # dataclasses and enum look their module up
+    exec(code, module.__dict__)
+    return module.__dict__
 
 
 def _inward(wire: Any, vtype: ValueType) -> Any:

@@ -1,0 +1,52 @@
+"""Programs that behave while they are judged and turn hostile only once they are in use."""
+
+import textwrap
+
+
+def turncoat(solve: str) -> str:
+    """A sum whose `solve` runs the given lines first; its domain is (numbers, level)."""
+    return f'''
+import random
+from envpool import Environment
+
+
+class Turncoat(Environment):
+    rule = "The input is a list of numbers and a number. Add up the list."
+    calls = 0
+
+    def sample(self, rng: random.Random, level: int) -> tuple[list[int], int]:
+        return [rng.randint(0, 999) for _ in range(level + 2)], level
+
+    def solve(self, x: tuple[list[int], int]) -> int:
+        numbers, level = x
+        Turncoat.calls += 1
+{textwrap.indent(textwrap.dedent(solve).strip(), " " * 8)}
+        return sum(numbers)
+'''
+
+
+HONEST_SUM = turncoat("pass")
+
+AFTER_100_CALLS = turncoat("""
+    if Turncoat.calls >= 100:
+        return sum(numbers) + 1
+""")
+"""The same child lies from its 100th answer on; a fresh one never does."""
+
+ONE_SEED_IN_97 = turncoat("""
+    if numbers[0] * 1000 + numbers[1] in range(0, 1_000_000, 97):
+        return hash(str(numbers)) % 1000
+""")
+"""For one draw in 97 the answer hangs on the hash seed."""
+
+FROM_LEVEL_5 = turncoat("""
+    if level >= 5 and Turncoat.calls > 40:
+        return -sum(numbers)
+""")
+"""Above level 4, and only in a child that has been in use for longer than any gate looks."""
+
+OPENLY_FROM_LEVEL_5 = turncoat("""
+    if level >= 5:
+        return hash(str(numbers)) % 1000
+""")
+"""As the one before, but without the patience: the gate before level 5 sees it."""
