@@ -49,7 +49,7 @@ NEEDED: Mapping[str, str] = {
 _ANYWHERE = (
     "Linux on x86_64 or aarch64 and Python 3.11 or later; the default profile of a container is enough for `standard`"
 )
-_NO_WASM = "wasm is not offered: there is no WASI interpreter in this package"
+NO_WASM = "there is no WASI interpreter in this package"
 _BANNER = (
     "\n" + "!" * 78 + "\n!!  THE SANDBOX IS OFF (rung `unsafe`): programs can do whatever this user can.\n"
     "!!  For trusted code on a machine of your own. Every result is stamped unsafe.\n" + "!" * 78
@@ -89,7 +89,8 @@ def asked_for(rung: str | None, *, allow_unsafe: bool = False) -> str:
     if rung not in list(Rung):
         raise SandboxUnavailable(f"there is no rung {rung!r}; there are {', '.join(Rung)}, and {AUTO}")
     if rung == Rung.WASM:
-        raise SandboxUnavailable(f"rung {_NO_WASM}. Ask for strict or standard.", {Rung.WASM: _NO_WASM})
+        text = f"rung wasm is not offered: {NO_WASM}. Ask for strict or standard."
+        raise SandboxUnavailable(text, {Rung.WASM.value: NO_WASM})
     if rung == Rung.UNSAFE and not allow_unsafe:
         raise SandboxUnavailable(
             "rung unsafe runs programs without a sandbox, so it must be allowed by name as well: allow_unsafe=True, "
@@ -101,12 +102,13 @@ def asked_for(rung: str | None, *, allow_unsafe: bool = False) -> str:
 def _refusal(wanted: str, reason: str, missing: Mapping[str, str]) -> str:
     """One text: what is missing, what would help, and what else there is."""
     needs = "; ".join(f"{name} needs {NEEDED[name]}" for name in missing if name in NEEDED)
-    text = f"the sandbox refuses to start on rung {wanted}: {reason}. It needs {_ANYWHERE}."
+    where = "" if wanted == AUTO else f" on rung {wanted}"
+    text = f"the sandbox refuses to start{where}: {reason}. It needs {_ANYWHERE}."
     if needs:
         text += f" What would help here: {needs}."
     if wanted == Rung.STRICT and not {"seccomp", "uid drop"} & set(missing):
         return f"{text} This node may offer standard."
-    return f"{text} Of the other rungs, {_NO_WASM}, and unsafe must be asked for and allowed by name."
+    return f"{text} Rung wasm is not offered ({NO_WASM}); unsafe must be asked for and allowed by name."
 
 
 def _announce(server: ForkServer) -> None:

@@ -111,7 +111,11 @@ def _steps(machine: str) -> list[Step]:
 
 def build(machine: str) -> Program:
     """The filter for "x86_64" or "aarch64"."""
-    steps = _steps(machine)
+    return assemble(_steps(machine))
+
+
+def assemble(steps: list[Step]) -> Program:
+    """Steps as the kernel reads them. Raises ValueError for a jump that goes back or too far."""
     where = {step.label: index for index, step in enumerate(steps) if step.label}
     code, pid_at = bytearray(), []
     for index, step in enumerate(steps):

@@ -25,7 +25,7 @@ class _FilterProgram(ctypes.Structure):
 
 def prctl(option: int, value: int) -> None:
     if _libc.prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")
+        raise _error(f"prctl({option}, {value})")
 
 
 def install_filter(program: Program, pid: int) -> None:
@@ -34,7 +34,7 @@ def install_filter(program: Program, pid: int) -> None:
     buffer = (ctypes.c_char * len(code)).from_buffer(code)
     header = _FilterProgram(len(code) // 8, ctypes.addressof(buffer))
     if _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(header), 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), "prctl(PR_SET_SECCOMP)")
+        raise _error("prctl(PR_SET_SECCOMP)")
 
 
 def call(name: str, *args: int | bytes | None) -> int:
@@ -42,7 +42,7 @@ def call(name: str, *args: int | bytes | None) -> int:
     number = syscalls.number(name, machine())
     result = _libc.syscall(ctypes.c_long(-1 if number is None else number), *_words(args))
     if result == -1:
-        raise OSError(ctypes.get_errno(), f"{name}: {os.strerror(ctypes.get_errno())}")
+        raise _error(name)
     return result
 
 
@@ -50,6 +50,11 @@ def raw_call(number: int, *args: int | bytes | None) -> int:
     """A system call by number: its errno, or 0 when it succeeded. For the self-test only."""
     ctypes.set_errno(0)
     return ctypes.get_errno() if _libc.syscall(ctypes.c_long(number), *_words(args)) == -1 else 0
+
+
+def _error(what: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}")
 
 
 def _words(args: tuple[int | bytes | None, ...]) -> list[ctypes.c_long | ctypes.c_char_p]:

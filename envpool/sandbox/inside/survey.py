@@ -66,6 +66,7 @@ def _run(trial: Callable[[], object], writing: int) -> NoReturn:
         trial()
         status = 0
     except OSError as error:
-        os.write(writing, (error.strerror or str(error)).encode()[:_MESSAGE])
+        where = f"{error.filename}: " if error.filename else ""
+        os.write(writing, f"{where}{error.strerror or error}".encode()[:_MESSAGE])
     finally:
         os._exit(status)
