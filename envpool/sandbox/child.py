@@ -12,6 +12,7 @@ import time
 
 from envpool.sandbox.inside.frames import CONFINED, HEADER
 from envpool.sandbox.results import Fault, FaultKind, SandboxLimits
+from envpool.sandbox.seat import TURN, Seat
 from envpool.sandbox.server import ForkServer, Lost, cpu_net
 
 _STALL_SHARE = 0.2  # of the CPU budget: below it, a child at its wall limit was not given time
@@ -34,8 +35,10 @@ class Child:
     `opening` is sent ahead of the first request and shares its deadline.
     """
 
-    def __init__(self, server: ForkServer, limits: SandboxLimits, opening: bytes) -> None:
+    def __init__(self, server: ForkServer, limits: SandboxLimits, opening: bytes, seat: Seat) -> None:
         self.calls = 0
+        self._seat = seat
+        self._seated: int | None = None  # the CPU it may run on, where it is one
         self._server = server
         self._limits = limits
         self._cap = (limits.output_kib << 10) + 2 * HEADER  # bytes of a whole reply
@@ -58,7 +61,12 @@ class Child:
         deadline = _Deadline(self, self._limits)
         if self._opening:
             request, self._opening = self._opening + request, b""
+        if self._confined:
+            self._seated = self._seat.share(self.pid, self._seated)
         self._write(request, deadline)
+        if self._seated is not None and not self._readable.poll(TURN * 1000):
+            self._seat.part()
+            self._seated = self._seat.share(self.pid, self._seated)
         reply = self._read(deadline) if self._confined else self._greeting(deadline)
         if self._wanted(reply) != len(reply):
             reply = self._rest(reply, deadline)
@@ -165,7 +173,7 @@ class Child:
 
 
 class _Deadline:
-    """Both time limits of one exchange. The first wait, mostly the only one, looks at no clock but to begin with."""
+    """Both time limits of one exchange."""
 
     __slots__ = ("_begun", "_child", "_cpu_before", "_limits", "_wall_end")
 

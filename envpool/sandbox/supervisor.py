@@ -25,6 +25,7 @@ from envpool.sandbox.results import (
     SandboxUnavailable,
     Value,
 )  # fmt: skip
+from envpool.sandbox.seat import Seat
 from envpool.sandbox.server import ForkServer, Lost
 
 log = logging.getLogger(__name__)
@@ -51,8 +52,11 @@ class Sandbox:
         self._hash_seed = hash_seed
         self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
         self._counts: Counter[str] = Counter()
+        self._seat = Seat()
         self._allow_unsafe = allow_unsafe
-        self._server: ForkServer | None = ladder.start(self._limits, hash_seed, rung, allow_unsafe=allow_unsafe)
+        self._server: ForkServer | None = ladder.start(
+            self._limits, hash_seed, rung, allow_unsafe=allow_unsafe
+        )
         self._layers, self._rung = list(self._server.layers), self._server.rung
 
     def run(self, source: str, calls: Sequence[Call], *, fresh: bool = False) -> list[Result]:
@@ -65,6 +69,7 @@ class Sandbox:
         try:
             return [self._persistently(key, call) for call in calls]
         finally:
+            self._seat.leave()
             if fresh:
                 self._forget(key)
 
@@ -150,7 +155,9 @@ class Sandbox:
         server = self._started()
         while len(self._children) >= self._limits.open_children:
             self._forget(next(iter(self._children)))
-        child = self._children[key] = Child(server, self._limits, wire.request(0, "source", (key[0],)))
+        child = self._children[key] = Child(
+            server, self._limits, wire.request(0, "source", (key[0],)), self._seat
+        )
         self._counts["forks"] += 1
         return child
 
@@ -158,6 +165,7 @@ class Sandbox:
         if self._server and self._server.jobs >= self._limits.jobs_per_zygote:
             self.close()
         if self._server is None:
+            self._seat.leave()  # or the new zygote would be born on one CPU
             try:
                 self._server = ladder.start(
                     self._limits, self._hash_seed, self._rung, allow_unsafe=self._allow_unsafe
