@@ -59,15 +59,7 @@ class Child:
         """Sends framed bytes and returns the body of the one reply. Raises Ended or Lost."""
         self.calls += 1
         deadline = _Deadline(self, self._limits)
-        if self._opening:
-            request, self._opening = self._opening + request, b""
-        if self._confined:
-            self._seated = self._seat.share(self.pid, self._seated)
-        self._write(request, deadline)
-        if self._seated is not None and not self._readable.poll(TURN * 1000):
-            self._seat.part()
-            self._seated = self._seat.share(self.pid, self._seated)
-        reply = self._read(deadline) if self._confined else self._greeting(deadline)
+        reply = self._again(request, deadline) if self._confined else self._first(request, deadline)
         if self._wanted(reply) != len(reply):
             reply = self._rest(reply, deadline)
         return reply[HEADER:]
@@ -125,8 +117,20 @@ class Child:
             raise self._death()
         return data
 
-    def _greeting(self, deadline: "_Deadline") -> bytes:
-        """Waits until the child is confined; what it said after that."""
+    def _again(self, request: bytes, deadline: "_Deadline") -> bytes:
+        """Sends a request; the reply, or its beginning."""
+        self._seated = self._seat.share(self.pid, self._seated)
+        self._write(request, deadline)
+        if self._seated is not None and not self._readable.poll(TURN * 1000):
+            self._seat.part()
+            self._seated = self._seat.share(self.pid, self._seated)
+        return self._read(deadline)
+
+    def _first(self, request: bytes, deadline: "_Deadline") -> bytes:
+        """As `_again`, after the opening; the child first says that it is confined."""
+        self._write(self._opening + request, deadline)
+        self._opening = b""
+        self._server.fork_ahead()
         said = self._read(deadline)
         if not said.startswith(CONFINED):
             raise Lost("a child did not say that it is confined")

@@ -120,20 +120,24 @@ class ForkServer:
         raise SandboxUnavailable(f"{reason} {said}".strip(), message.get("missing"))
 
     def fork(self) -> Birth:
-        """A new child, confined before it reads. Raises Lost.
-
-        The next one is forked ahead, so that it locks itself while this one works.
-        """
+        """A new child, confined before it reads. Raises Lost."""
         born, self._spare = self._spare or self._request(), None
         try:
             answer = self._answer(born.job)
             if "pid" not in answer:
                 raise Lost(f"fork failed: {answer.get('error')}")
-            self._spare = self._request()
         except BaseException:
             born.close()
             raise
         return replace(born, pid=answer["pid"])
+
+    def fork_ahead(self) -> None:
+        """Has the next child forked, so that it locks itself while this one works. Raises Lost.
+
+        One is enough: whoever asks for children waits for the work of each, which takes longer than locking the next.
+        """
+        if self._spare is None:
+            self._spare = self._request()
 
     def _request(self) -> Birth:
         """Asks for a child. Raises Lost."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from envpool.sandbox import Call, Sandbox, SandboxLimits
 
-SOURCE = '''
+SOURCE = """
 import itertools
 import random
 from envpool import Environment
@@ -24,7 +24,7 @@ class InversionCount(Environment):
 
     def solve(self, x: list[int]) -> int:
         return sum(a > b for a, b in itertools.combinations(x, 2))
-'''
+"""
 PLAIN = """
 import itertools, json, random
 rng = random.Random(1)
@@ -34,28 +34,36 @@ SAMPLE = Call("sample", ("p:1:2:0", 2))
 VERIFY = Call("verify", ([5, 3, 4, 1], 5))
 
 
-def seconds(action: Callable[[], object], times: int) -> list[float]:
-    """Wall seconds of each of `times` calls, sorted."""
-    taken = []
-    for _ in range(times):
-        start = time.perf_counter()
+ROUNDS = 25
+
+
+def fresh_python() -> None:
+    subprocess.run([sys.executable, "-I", "-c", PLAIN], check=True, capture_output=True)
+
+
+def measure(sandbox: Sandbox) -> dict[str, float]:
+    """Medians; ratios are to the fresh interpreter.
+
+    The ways take turns, so that what else the machine does falls on all of them.
+    """
+    ways: dict[str, tuple[Callable[[], object], int]] = {  # and how often in each round
+        "fresh": (fresh_python, 1),
+        "fork": (lambda: sandbox.run(SOURCE, [SAMPLE], fresh=True), 8),
+        "batch": (lambda: sandbox.run(SOURCE, [VERIFY] * 100, fresh=True), 2),
+        "verify": (lambda: sandbox.run(SOURCE, [VERIFY]), 200),
+        "open batch": (lambda: sandbox.run(SOURCE, [VERIFY] * 100), 2),
+        "sample": (lambda: sandbox.run(SOURCE, [SAMPLE]), 50),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for action, _ in ways.values():
         action()
-        taken.append(time.perf_counter() - start)
-    return sorted(taken)
-
-
-def measure() -> dict[str, float]:
-    """Medians; ratios are to the fresh interpreter."""
-    with Sandbox(SandboxLimits()) as sandbox:
-        sandbox.run(SOURCE, [SAMPLE], fresh=True)
-        fresh = statistics.median(
-            seconds(lambda: subprocess.run([sys.executable, "-I", "-c", PLAIN], check=True, capture_output=True), 20)
-        )
-        fork = statistics.median(seconds(lambda: sandbox.run(SOURCE, [SAMPLE], fresh=True), 200))
-        batch = statistics.median(seconds(lambda: sandbox.run(SOURCE, [VERIFY] * 100, fresh=True), 30))
-        verify = seconds(lambda: sandbox.run(SOURCE, [VERIFY]), 3_000)
-        sample = seconds(lambda: sandbox.run(SOURCE, [SAMPLE]), 1_000)
-    middle_verify, middle_sample = statistics.median(verify), statistics.median(sample)
+    for _ in range(ROUNDS):
+        for name, (action, times) in ways.items():
+            for _ in range(times):
+                start = time.perf_counter()
+                action()
+                taken[name].append(time.perf_counter() - start)
+    fresh, fork, batch, verify, open_batch, sample = (statistics.median(each) for each in taken.values())
     return {
         "fresh_python_ms": fresh * 1e3,
         "fork_run_ms": fork * 1e3,
@@ -63,20 +71,23 @@ def measure() -> dict[str, float]:
         "fork_run_vs_fresh_python": fresh / fork,
         "batch_100_verify_ms": batch * 1e3,
         "batch_100_verify_vs_fresh_python_each": 100 * fresh / batch,
-        "open_child_verify_p50_us": middle_verify * 1e6,
-        "open_child_verify_p99_us": verify[int(len(verify) * 0.99)] * 1e6,
-        "open_child_verify_calls_per_second": 1 / middle_verify,
-        "open_child_verify_vs_fresh_python": fresh / middle_verify,
-        "open_child_sample_p50_us": middle_sample * 1e6,
-        "open_child_sample_vs_fresh_python": fresh / middle_sample,
+        "open_child_verify_p50_us": verify * 1e6,
+        "open_child_verify_p99_us": statistics.quantiles(taken["verify"], n=100)[-1] * 1e6,
+        "open_child_verify_vs_fresh_python": fresh / verify,
+        "open_child_in_batches_verify_per_second": 100 / open_batch,
+        "open_child_in_batches_verify_vs_fresh_python": 100 * fresh / open_batch,
+        "open_child_sample_p50_us": sample * 1e6,
+        "open_child_sample_vs_fresh_python": fresh / sample,
     }
 
 
 def main() -> None:
-    figures = measure()
-    print(f"sandbox, against a fresh `python -I` each ({os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f})")
+    with Sandbox(SandboxLimits()) as sandbox:
+        figures = measure(sandbox)
+        where = f"rung {sandbox.rung}, {len(os.sched_getaffinity(0))} CPUs, load {os.getloadavg()[0]:.1f}"
+    print(f"sandbox, against a fresh `python -I` each ({where})")
     for name, value in figures.items():
-        print(f"  {name:42} {value:12.1f}")
+        print(f"  {name:46} {value:12.1f}")
     print(json.dumps({"sandbox": figures}))
 
 
