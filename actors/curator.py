@@ -2,8 +2,8 @@
 
 Invariant: it never changes the pool itself; decisions go to the pool actor, and a level rises only after L2 to L5
 held there. It follows the pool by its journal, so a member is drawn from moments after it was admitted. Whether a
-member rests is the run's own policy's matter: the curator of an attached one rests it for itself alone, and moves
-only levels of its own. It leaves after the solvers that still call it.
+member rests or retires is the run's own policy's matter: the curator of an attached one rests it for itself alone, and
+moves only levels of its own. It leaves after the solvers that still call it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from actors.base import Actor
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
-from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Wake
+from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Retire, Wake
 from envpool.curation.standings import standing_in
 from envpool.members import Status
 from envpool.store import PoolReader
@@ -91,6 +91,8 @@ class CuratorActor(Actor):
                 return
             case Rest(member=member, reason=reason):
                 await self.peers.pool.transition(member, Status.RESTING.value, reason, self._step())
+            case Retire(member=member, reason=reason):
+                await self.peers.pool.transition(member, Status.RETIRED.value, reason, self._step())
             case Wake(member=member, reason=reason):
                 await self.peers.pool.transition(member, Status.ACTIVE.value, reason, self._step())
 

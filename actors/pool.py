@@ -16,6 +16,7 @@ from typing import Any
 from actors.base import Actor, node_id
 from actors.gathering import portable
 from actors.replication import ChangeBell, SnapshotShelf
+from envpool.curation.standings import admission_level
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
@@ -51,10 +52,8 @@ class PoolActor(Actor):
         return [portable(each) if isinstance(each, BaseException) else each for each in done]
 
     async def admit(self, member: dict[str, Any], reason: str, step: int) -> bool:
-        """False when the member was there already."""
-        return await self._commit(
-            lambda pool: pool.admit(Member.from_dict(member), Status.ACTIVE, reason=reason, step=step)
-        )
+        """False when the member was there already. It starts at the level that calibration admitted it at."""
+        return await self._commit(lambda pool: self._admit(pool, Member.from_dict(member), reason, step))
 
     async def reject(
         self, id: str, origin: str, gate: str, reason: str, evidence: dict[str, Any], source: str, step: int
@@ -149,6 +148,13 @@ class PoolActor(Actor):
         await asyncio.to_thread(self._commits.close)
         self._snapshots.clear()
         self._writer.close()
+
+    def _admit(self, pool: PoolWriter, member: Member, reason: str, step: int) -> bool:
+        if not pool.admit(member, Status.ACTIVE, reason=reason, step=step):
+            return False
+        if level := admission_level(member):
+            pool.set_level(member.id, self.config.policy.name, level, "admitted at it", step)
+        return True
 
     async def _opened(self) -> PoolWriter:
         # A killed predecessor may hold the lock for a moment.

@@ -188,12 +188,14 @@ class NoveltyConfig(Section):
 
 class CurationConfig(Section):
     adaptive_levels: bool = True
-    promote_at: Share = 0.9
-    window: Count = Field(64, description="answers that a success rate is read from")
-    min_answers: Count = 16
-    rest_easy: Share = 0.95
-    rest_hard: Share = 0.02
-    rest_answers: Count = Field(64, description="at most `window`")
+    promote_at: Share = Field(0.9, description="success, by its whole 95 % interval, that asks for the next level")
+    window: Count = Field(64, description="answers after which an earlier one counts half")
+    rest_easy: Share = Field(0.95, description="by the whole interval")
+    rest_hard: Share = Field(0.05, description="by the whole interval")
+    rests: Annotated[int, Field(ge=0)] = Field(2, description="at a level, before the next finding retires")
+    retire_epochs: Annotated[float, Field(gt=0)] | None = Field(
+        20.0, description="age, in draws for each member awake; never for seeds and bricks; null: no limit"
+    )
     seed_floor: Share = Field(0.2, description="paper (EvoEnv)")
     composite_share: Share | None = Field(
         None, description="share of draws for composites; null: by their weights"

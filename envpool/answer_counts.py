@@ -1,11 +1,37 @@
 """How often a policy answered a member, and how well: the unit in which results reach store and curation.
 
 `attempts` are answers that were judged, so successes <= parsed <= attempts; `failures` are infrastructure
-failures, which were dropped and are counted beside the attempts, never among them.
+failures, which were dropped and are counted beside the attempts, never among them. Intervals take answers as
+independent: those of one group answer one question, and know less together than they count.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Self
+
+Z_95 = 1.96
+"""Standard deviations on both sides that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where a success rate lies with 95 % confidence."""
+
+    low: float
+    high: float
+
+    def __contains__(self, rate: object) -> bool:
+        return isinstance(rate, float) and self.low <= rate <= self.high
+
+
+def wilson(rate: float, answers: float) -> Interval:
+    """Wilson's score interval of a rate seen in so many independent answers, whole or not; (0, 1) without any."""
+    if answers <= 0:
+        return Interval(0.0, 1.0)
+    shrink = 1 + Z_95**2 / answers
+    centre = (rate + Z_95**2 / (2 * answers)) / shrink
+    half = Z_95 / shrink * math.sqrt(rate * (1 - rate) / answers + Z_95**2 / (4 * answers**2))
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +59,11 @@ class Counts:
     def rate(self) -> float | None:
         """Share of attempts with the full verdict; None without attempts."""
         return self.successes / self.attempts if self.attempts else None
+
+    @property
+    def interval(self) -> Interval:
+        """Of the rate, with all attempts weighing alike."""
+        return wilson(self.rate or 0.0, self.attempts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from envpool.answer_counts import AnswerCount
 from envpool.curation.curator import Curator
-from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Wake
+from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Retire, Wake
 from envpool.curation.settings import CurationSettings
 from envpool.curation.standings import Standing
 
@@ -14,6 +14,7 @@ __all__ = [
     "Decision",
     "Promote",
     "Rest",
+    "Retire",
     "Standing",
     "Wake",
 ]

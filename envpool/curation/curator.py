@@ -12,23 +12,25 @@ from typing import Any
 
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
-from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Wake
-from envpool.curation.draws import GROUPS, SEEDS, Pot, Turns, shares
+from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Retire, Wake
+from envpool.curation.draws import GROUPS, Pot, Turns, shares
+from envpool.curation.judgement import judge, too_old
+from envpool.curation.saved import STATE_VERSION, plain, readable
 from envpool.curation.settings import CurationSettings
 from envpool.curation.standings import PLAYING, Standing, standing_in
-from envpool.curation.tracks import Family, Recent, Track, variance
+from envpool.curation.tracks import Family, Recent, Track, learning_signal
 from envpool.members import Status
 from envpool.store.encoding import JournalEntry
 from envpool.store.reading import PoolReads
 
-STATE_VERSION = 1
-_STATE_KEYS = {"version", "policy", "draws", "next_seed", "credits", "families", "waiting", "members"}
 _TELLING = {"admit", "move", "level"}
 SEEDS_A_RUN = 1 << 32
 SEEDS_SKIPPED_AT_A_RESUME = 1 << 20
 """More than are given between two saves of the state, so that none of them is given again."""
 LONGEST_REST = 8
 """Rests double up to this multiple of `rest_draws`."""
+STARVING_EPOCHS = 20.0
+"""Twice the time in which the share of those who wait comes round to every member of a class with its part."""
 
 
 class Curator:
@@ -40,13 +42,13 @@ class Curator:
         self._seed = seed
         self._next_seed = seed * SEEDS_A_RUN
         self._draws = 0
+        self._epochs = 0.0
         self._turns = Turns()
         self._pots = {group: Pot() for group in GROUPS}
         self._tracks: dict[str, Track] = {}
         self._families: dict[str, Family] = {}
         self._alarms: list[tuple[int, str]] = []
-        self._woken: list[Wake] = []
-        self._shares: dict[str, float] | None = None
+        self._woken: list[Wake | Retire] = []
 
     @property
     def size(self) -> int:
@@ -64,12 +66,14 @@ class Curator:
         """Takes a member as the pool has it; one that is held out or not in play is forgotten."""
         track = self._tracks.get(standing.member)
         if standing.held_out or standing.status not in PLAYING:
+            if track is not None and standing.status is Status.QUARANTINED:
+                for recent in track.levels.values():
+                    self._family(track).remove(recent.weight, recent.successes)
             self._forget(standing.member)
         elif track is None:
             self._add(standing)
         else:
             self._reconcile(track, standing)
-        self._shares = None
 
     def choose(self, n: int) -> list[Recipe]:
         """n recipes with fresh seeds; none while there is no member at all."""
@@ -77,10 +81,9 @@ class Curator:
             return []
         if not any(pot.waiting for pot in self._pots.values()):
             self._wake_everything()
-        if self._shares is None:
-            self._shares = self._weigh()
+        parts, awake = self._weigh(), self._awake()
         rng = random.Random(f"{self._seed}:{self._draws}")
-        return [self._draw(rng, self._shares) for _ in range(n)]
+        return [self._draw(rng, parts, awake) for _ in range(n)]
 
     def record(self, count: AnswerCount) -> list[Decision]:
         """Learns from answers; what follows for the member, and which members wake meanwhile.
@@ -92,11 +95,11 @@ class Curator:
         decisions: list[Decision] = []
         track = self._tracks.get(count.member)
         if track is not None:
-            self._shares = None
             self._family(track).add(count.attempts, count.successes)
-            if count.level == track.level:
-                track.recent.add(count.attempts, count.successes)
-                decisions += self._judge(track)
+            track.at(count.level).add(count.attempts, count.successes)
+            if count.level == track.level and (decision := judge(track, self.settings, self._epochs)):
+                self._carry_out(track, decision)
+                decisions.append(decision)
         return decisions + self._wakes_due()
 
     def promoted(self, member: str, level: int) -> None:
@@ -133,6 +136,20 @@ class Curator:
         """Ids of members that rest."""
         return [member for member, track in self._tracks.items() if track.wakes_at is not None]
 
+    def recent(self, member: str) -> dict[int, Recent]:
+        """Success of a member by level, older answers weighing less. Raises CurationError if it is not here."""
+        if member not in self._tracks:
+            raise CurationError(f"{member} is not curated")
+        return dict(self._tracks[member].levels)
+
+    def waits(self) -> dict[str, int]:
+        """Of each member awake: draws, over all members, since it was last drawn, taken in or woken."""
+        return {
+            member: self._draws - self._tracks[member].drawn_at
+            for pot in self._pots.values()
+            for member in pot.waiting
+        }
+
     def weights(self) -> dict[str, float]:
         """Share of the draws by weight of each member awake, before the share of those who wait."""
         if not any(pot.waiting for pot in self._pots.values()):
@@ -147,12 +164,15 @@ class Curator:
         }
 
     def metrics(self) -> dict[str, float]:
-        """Draws so far, members awake and resting, and the present share of each class."""
-        parts = self._weigh() if any(pot.waiting for pot in self._pots.values()) else {}
+        """Draws and epochs so far, members awake, resting and starving, and the present share of each class."""
+        parts, waits, awake = (self._weigh() if self._awake() else {}), self.waits(), self._awake()
         return {
             "draws": self._draws,
-            "awake": sum(len(pot.waiting) for pot in self._pots.values()),
+            "epochs": self._epochs,
+            "awake": awake,
             "resting": len(self.resting()),
+            "longest_wait": max(waits.values(), default=0),
+            "starving": sum(wait > STARVING_EPOCHS * awake for wait in waits.values()),
             **{f"share_{group}": parts.get(group, 0.0) for group in GROUPS},
         }
 
@@ -162,20 +182,12 @@ class Curator:
             "version": STATE_VERSION,
             "policy": self.policy,
             "draws": self._draws,
+            "epochs": self._epochs,
             "next_seed": self._next_seed,
             "credits": dict(self._turns.credits),
             "families": {name: [each.attempts, each.successes] for name, each in self._families.items()},
             "waiting": {group: list(pot.waiting) for group, pot in self._pots.items()},
-            "members": {
-                member: {
-                    "level": track.level,
-                    "portions": [list(portion) for portion in track.recent.portions],
-                    "capped": track.capped,
-                    "rests": track.rests,
-                    "wakes_at": track.wakes_at,
-                }
-                for member, track in self._tracks.items()
-            },
+            "members": {member: plain(track) for member, track in self._tracks.items()},
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -183,26 +195,31 @@ class Curator:
 
         Raises CurationError for another version, another policy, or keys that are unknown or missing.
         """
-        if set(state) != _STATE_KEYS or state["version"] != STATE_VERSION or state["policy"] != self.policy:
-            raise CurationError(
-                f"state of version {state.get('version')!r} and policy {state.get('policy')!r} with keys "
-                f"{sorted(state)} does not fit version {STATE_VERSION} and policy {self.policy!r}"
-            )
-        self._draws = state["draws"]
-        self._next_seed = state["next_seed"] + SEEDS_SKIPPED_AT_A_RESUME
-        self._turns.credits.update(state["credits"])
-        for name, sums in state["families"].items():
+        kept = readable(state, self.policy, self.settings.window)
+        self._draws, self._epochs = kept["draws"], kept["epochs"]
+        self._next_seed = kept["next_seed"] + SEEDS_SKIPPED_AT_A_RESUME
+        self._turns.credits.update(kept["credits"])
+        for name, sums in kept["families"].items():
             self._families[name] = Family(self.settings.family_window, *sums)
-        for group, members in state["waiting"].items():
+        for group, members in kept["waiting"].items():
             self._pots[group].reorder(members)
-        for member, saved in state["members"].items():
+        for member, saved in kept["members"].items():
             if member in self._tracks:
                 self._restore(self._tracks[member], saved)
-        self._shares = None
+        for member in self._tracks.keys() - kept["members"].keys():
+            self._tracks[member].born, self._tracks[member].drawn_at = self._epochs, self._draws
 
     def _add(self, standing: Standing) -> None:
-        recent = Recent(self.settings.window)
-        track = Track(standing.member, standing.group, standing.family, standing.level, recent)
+        track = Track(
+            standing.member,
+            standing.group,
+            standing.family,
+            standing.level,
+            self.settings.window,
+            standing.retires,
+            born=self._epochs,
+            drawn_at=self._draws,
+        )
         self._tracks[standing.member] = track
         attempts, successes = self._scaled(standing)
         track.recent.add(attempts, successes)
@@ -216,7 +233,7 @@ class Curator:
         if standing.level != track.level:
             self._set_level(track, standing.level)
         if standing.status is Status.ACTIVE and track.wakes_at is not None:
-            track.wakes_at = None
+            track.wakes_at, track.drawn_at = None, self._draws
             self._pots[track.group].put(track.member)
         elif standing.status is Status.RESTING and track.wakes_at is None:
             self._pots[track.group].take(track.member)
@@ -228,66 +245,74 @@ class Curator:
             self._pots[track.group].take(member)
 
     def _restore(self, track: Track, saved: dict[str, Any]) -> None:
+        for level, sums in saved["levels"].items():
+            track.levels[level] = Recent(self.settings.window, *sums)
         if saved["level"] == track.level:
-            track.recent.replace(saved["portions"])
-            track.capped = saved["capped"]
-        track.rests = saved["rests"]
+            track.capped, track.rests = saved["capped"], saved["rests"]
+        track.born, track.drawn_at = saved["born"], saved["drawn_at"]
         if track.wakes_at is not None:
             wakes_at = saved["wakes_at"]
             self._sleep(track, self._draws + self.settings.rest_draws if wakes_at is None else wakes_at)
 
-    def _draw(self, rng: random.Random, parts: dict[str, float]) -> Recipe:
+    def _draw(self, rng: random.Random, parts: dict[str, float], awake: int) -> Recipe:
         member = self._pots[self._turns.next(parts)].pick(rng, self.settings.waiting_share)
-        recipe = Recipe(member, self._next_seed, self._tracks[member].level)
+        track = self._tracks[member]
+        recipe = Recipe(member, self._next_seed, track.level)
         self._next_seed += 1
         self._draws += 1
+        self._epochs += 1 / awake
+        track.drawn_at = self._draws
         return recipe
 
-    def _judge(self, track: Track) -> list[Decision]:
-        limits, recent = self.settings, track.recent
-        if track.pending or track.wakes_at is not None:
-            return []
-        success = f"{recent.successes} of {recent.attempts} at level {track.level}"
-        may_rise = limits.adaptive_levels and not track.capped
-        if may_rise and recent.attempts >= limits.min_answers and recent.rate >= limits.promote_at:
-            track.pending = True
-            return [Promote(track.member, track.level + 1, success)]
-        if track.group == SEEDS or recent.attempts < limits.rest_answers:
-            return []
-        if recent.rate < limits.rest_hard or (recent.rate > limits.rest_easy and not may_rise):
-            return [self._rest(track, f"{'too hard' if recent.rate < 0.5 else 'too easy'}: {success}")]
-        return []
-
-    def _rest(self, track: Track, reason: str) -> Rest:
-        length = self.settings.rest_draws * min(2**track.rests, LONGEST_REST)
-        track.rests += 1
-        self._pots[track.group].take(track.member)
-        self._sleep(track, self._draws + length)
-        return Rest(track.member, reason)
+    def _carry_out(self, track: Track, decision: Decision) -> None:
+        match decision:
+            case Promote():
+                track.pending = True
+            case Rest():
+                length = self.settings.rest_draws * min(2**track.rests, LONGEST_REST)
+                track.rests += 1
+                self._pots[track.group].take(track.member)
+                self._sleep(track, self._draws + length)
+            case Retire():
+                self._forget(track.member)
 
     def _sleep(self, track: Track, until: int) -> None:
         track.wakes_at = until
         heapq.heappush(self._alarms, (until, track.member))
 
-    def _wakes_due(self) -> list[Wake]:
+    def _wakes_due(self) -> list[Wake | Retire]:
         while self._alarms and self._alarms[0][0] <= self._draws:
             at, member = heapq.heappop(self._alarms)
             track = self._tracks.get(member)
             if track is not None and track.wakes_at == at:
-                self._wake(track, "rested long enough")
+                self._end_rest(track)
         woken, self._woken = self._woken, []
-        return [wake for wake in woken if wake.member in self._tracks]  # not one that is gone since
+        # Not one that is gone since, nor one that rests again.
+        return [each for each in woken if isinstance(each, Retire) or self._is_awake(each.member)]
+
+    def _end_rest(self, track: Track) -> None:
+        """It is drawn again, unless its time ran out while it rested."""
+        if reason := too_old(track, self.settings, self._epochs):
+            self._forget(track.member)
+            self._woken.append(Retire(track.member, reason))
+        else:
+            self._wake(track, "rested long enough, and is judged anew")
 
     def _wake_everything(self) -> None:
-        for track in self._tracks.values():
+        for track in list(self._tracks.values()):
             self._wake(track, "nothing else was awake")
 
     def _wake(self, track: Track, reason: str) -> None:
-        track.wakes_at = None
-        track.recent.replace(())
+        track.wakes_at, track.drawn_at = None, self._draws
+        track.recent.clear()
         self._pots[track.group].put(track.member)
         self._woken.append(Wake(track.member, reason))
-        self._shares = None
+
+    def _awake(self) -> int:
+        return sum(len(pot.waiting) for pot in self._pots.values())
+
+    def _is_awake(self, member: str) -> bool:
+        return member in self._tracks and self._tracks[member].wakes_at is None
 
     def _weigh(self) -> dict[str, float]:
         weights = self._weights()
@@ -295,18 +320,22 @@ class Curator:
         return shares(masses, self.settings)
 
     def _weights(self) -> dict[str, float]:
-        rates = {name: family.rate for name, family in self._families.items()}
-        trust = self.settings.family_weight
+        rates, awake = {name: family.rate for name, family in self._families.items()}, self._awake()
         return {
-            member: variance(track.recent, rates[track.family], trust)
+            member: learning_signal(
+                track.recent, self._trust(track, awake), rates[track.family], self.settings.family_weight
+            )
             for member, track in self._tracks.items()
             if track.wakes_at is None
         }
 
+    def _trust(self, track: Track, awake: int) -> float:
+        """The staleness bonus: what was not asked for long is little known, so its weight goes back to its family's."""
+        epochs = (self._draws - track.drawn_at) / awake
+        return 0.5 ** (epochs / self.settings.stale_epochs)
+
     def _set_level(self, track: Track, level: int) -> None:
-        track.level, track.pending, track.capped = level, False, False
-        track.recent.replace(())
-        self._shares = None
+        track.level, track.pending, track.capped, track.rests = level, False, False, 0
 
     def _family(self, track: Track) -> Family:
         return self._families.setdefault(track.family, Family(self.settings.family_window))

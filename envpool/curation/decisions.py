@@ -32,4 +32,12 @@ class Wake:
     reason: str
 
 
-Decision = Promote | Rest | Wake
+@dataclass(frozen=True, slots=True)
+class Retire:
+    """The member has had its time; it is not drawn again."""
+
+    member: str
+    reason: str
+
+
+Decision = Promote | Rest | Wake | Retire

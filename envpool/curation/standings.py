@@ -9,6 +9,7 @@ from envpool.store.reading import PoolReads
 
 NO_ANSWERS = Counts()
 PLAYING = (Status.ACTIVE, Status.RESTING)
+REPLACED = (Origin.GRAMMAR, Origin.POLICY, Origin.COMPOSER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,8 @@ class Standing:
     level: int = 0
     counts: Counts = NO_ANSWERS
     """Answers at this level."""
+    retires: bool = False
+    """Whether it may leave for good: newer ones replace what is written while a run goes, and nothing the rest."""
 
     @classmethod
     def of(
@@ -37,9 +40,13 @@ class Standing:
         else:
             group = "seeds" if member.origin is Origin.SEED else "others"
             kin = f"{member.origin}:{member.signature}"
-        return cls(
-            member.id, group, member.family or kin, member.held_out, status, level, counts or NO_ANSWERS
-        )
+        family, retires = member.family or kin, member.origin in REPLACED
+        return cls(member.id, group, family, member.held_out, status, level, counts or NO_ANSWERS, retires)
+
+
+def admission_level(member: Member) -> int:
+    """The level that calibration admitted a member at; 0 where none was measured."""
+    return int(member.evidence.get("level") or 0)
 
 
 def standing_in(pool: PoolReads, identity: str, policy: str) -> Standing | None:

@@ -1,46 +1,56 @@
 """How a member, or a family of members, has been doing lately.
 
-Invariant: sums always agree with the portions they were made from. What follows from the numbers is
-decided by the curator, not here.
+Invariant: no answer weighs more than one that came after it. What follows from the numbers is `judgement`'s.
 """
 
-from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from envpool.answer_counts import Interval, wilson
 
 
 @dataclass(slots=True)
 class Recent:
-    """The newest answers in the portions they came in, at least `limit` once there were so many."""
+    """Success at one level, older answers weighing less: half after each further `half_life` answers.
 
-    limit: int
-    portions: deque[tuple[int, int]] = field(default_factory=deque)
-    attempts: int = 0
-    successes: int = 0
+    Sums of the answers' weights, of the successes' and of the squared weights, which say how many answers of equal
+    weight would know as much.
+    """
+
+    half_life: float
+    weight: float = 0.0
+    successes: float = 0.0
+    squares: float = 0.0
 
     def add(self, attempts: int, successes: int) -> None:
-        """Takes one portion in and forgets the oldest that are not needed to fill the window."""
-        if attempts == 0:
-            return
-        self.portions.append((attempts, successes))
-        self.attempts += attempts
-        self.successes += successes
-        while self.attempts - self.portions[0][0] >= self.limit:
-            oldest = self.portions.popleft()
-            self.attempts -= oldest[0]
-            self.successes -= oldest[1]
+        """Takes in answers that came together."""
+        fade = 0.5 ** (attempts / self.half_life)
+        self.weight = self.weight * fade + attempts
+        self.successes = self.successes * fade + successes
+        self.squares = self.squares * fade**2 + attempts
 
-    def replace(self, portions: Iterable[Iterable[int]]) -> None:
-        """Forgets everything and takes these portions in."""
-        self.portions.clear()
-        self.attempts = self.successes = 0
-        for attempts, successes in portions:
-            self.add(attempts, successes)
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.weight = self.successes = self.squares = 0.0
+
+    @property
+    def answers(self) -> float:
+        """How many answers of equal weight would know as much (Kish); below 2.9 half-lives for single answers."""
+        return self.weight**2 / self.squares if self.squares else 0.0
 
     @property
     def rate(self) -> float:
-        """Share of successes; 0 without answers."""
-        return self.successes / self.attempts if self.attempts else 0.0
+        """Weighted share of successes; 0 without answers."""
+        return min(1.0, self.successes / self.weight) if self.weight else 0.0
+
+    @property
+    def interval(self) -> Interval:
+        """Where success lies now, with 95 % confidence."""
+        return wilson(self.rate, self.answers)
+
+    @property
+    def sums(self) -> list[float]:
+        """What `Recent(half_life, *sums)` is made of again."""
+        return [self.weight, self.successes, self.squares]
 
 
 @dataclass(slots=True)
@@ -59,6 +69,11 @@ class Family:
             self.attempts /= 2
             self.successes /= 2
 
+    def remove(self, attempts: float, successes: float) -> None:
+        """Takes answers out again that turned out to be worth nothing, as far as they are still in the sums."""
+        self.attempts = max(0.0, self.attempts - attempts)
+        self.successes = min(self.attempts, max(0.0, self.successes - successes))
+
     @property
     def rate(self) -> float:
         """Posterior mean of success from a flat prior: 0.5 for a family that nobody has tried."""
@@ -73,22 +88,42 @@ class Track:
     group: str
     family: str
     level: int
-    recent: Recent
+    half_life: float
+    retires: bool = True
+    """Whether it may leave the pool for good."""
+    levels: dict[int, Recent] = field(default_factory=dict)
+    """Success by level, those that it left behind among them."""
     capped: bool = False
     """The next level was refused, so this one is the last."""
     pending: bool = False
     """A promotion was asked for and is not answered yet."""
     rests: int = 0
+    """At this level."""
     wakes_at: int | None = None
     """Number of draws at which it wakes; None while it is awake."""
+    born: float = 0.0
+    """Epochs of the curator when it was taken in."""
+    drawn_at: int = 0
+    """Number of draws when it was last drawn, taken in or woken."""
+
+    @property
+    def recent(self) -> Recent:
+        """Success at the present level."""
+        return self.at(self.level)
+
+    def at(self, level: int) -> Recent:
+        """Success at a level."""
+        return self.levels.setdefault(level, Recent(self.half_life))
 
 
-def variance(recent: Recent, family_rate: float, family_weight: float) -> float:
+def learning_signal(recent: Recent, trust: float, family_rate: float, family_weight: float) -> float:
     """Expected variance of one success, times 4 (ours): E[4p(1-p)] under a Beta posterior, in (0, 1).
 
     The prior is the family's success, worth `family_weight` answers: a fresh family gives a new member 2/3, a
-    family that nobody solves gives it next to nothing.
+    family that nobody solves gives it next to nothing. The member's own answers count `trust` times, a fraction
+    of 1 that falls while it is not asked: then little is known of it, and it is due to be asked again.
     """
-    a = family_weight * family_rate + recent.successes
-    b = family_weight * (1 - family_rate) + recent.attempts - recent.successes
+    own = trust * recent.answers
+    a = family_weight * family_rate + own * recent.rate
+    b = family_weight * (1 - family_rate) + own * (1 - recent.rate)
     return 4 * a * b / ((a + b) * (a + b + 1))
