@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from envpool.answer_counts import AnswerCount, Counts
-from envpool.curation import CurationError, CurationSettings, Curator, Promote, Rest, Standing, Wake
+from envpool.curation import CurationError, CurationSettings, Curator, Promote, Rest, Retire, Standing, Wake
 from envpool.curation.draws import shares
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.store import PoolWriter
@@ -165,6 +165,108 @@ def test_a_never_solved_member_rests_and_wakes_later_for_longer_rests_each_time(
         assert decisions == [Wake("b", "rested long enough, and is judged anew")]
         lengths.append(length)
     assert lengths == [10, 20, 40]
+
+
+def rest_and_wake(curator: Curator, member: str) -> list[object]:
+    """Never solved until something follows, then time passes; what followed, and at the end of it."""
+    found: list[object] = []
+    while not found:
+        found = [*curator.record(answers(member, 8, 0))]
+    while curator.resting():
+        curator.choose(1)
+        found += curator.record(answers("other", 2, 1))
+    return found
+
+
+def test_what_is_too_hard_still_after_its_rests_retires_but_a_brick_only_rests() -> None:
+    curator = curator_of(
+        brick("policy's", retires=True),
+        brick("brick"),
+        brick("other"),
+        rest_draws=5,
+        rests=2,
+        retire_epochs=None,
+    )
+    kinds = [[type(each) for each in rest_and_wake(curator, "policy's")] for _ in range(2)]
+    assert kinds == [[Rest, Wake]] * 2
+    (retired,) = curator.record(answers("policy's", 80, 0))
+    assert isinstance(retired, Retire) and "still after 2 rests" in retired.reason
+    assert set(drawn(curator, 50)) == {"brick", "other"}
+    assert [[type(each) for each in rest_and_wake(curator, "brick")] for _ in range(5)] == [[Rest, Wake]] * 5
+
+
+def test_rests_count_anew_at_a_new_level() -> None:
+    curator = curator_of(brick("b", retires=True), brick("other"), rest_draws=1, rests=1, retire_epochs=None)
+    assert isinstance(rest_and_wake(curator, "b")[0], Rest)
+    curator.record(answers("b", 64, 64))
+    curator.promoted("b", 1)
+    assert isinstance(curator.record(answers("b", 80, 0, level=1))[0], Rest)
+
+
+def test_what_is_written_while_a_run_goes_retires_at_its_age_and_a_seed_or_brick_never() -> None:
+    members = [seed("s"), brick("b"), brick("old", retires=True)]
+    curator = curator_of(*members, retire_epochs=10)
+    curator.choose(25)
+    curator.take(brick("young", retires=True))
+    curator.choose(8)
+    decisions = [each for name in ("s", "b", "old", "young") for each in curator.record(answers(name, 8, 4))]
+    (retired,) = decisions
+    assert isinstance(retired, Retire) and retired.member == "old"
+    assert retired.reason == "too old: 10.3 epochs in the pool, 10 are its time"
+    assert set(drawn(curator, 50)) == {"s", "b", "young"}
+
+
+def test_a_member_whose_time_runs_out_while_it_rests_retires_instead_of_waking() -> None:
+    curator = curator_of(brick("b", retires=True), brick("other"), rest_draws=30, retire_epochs=20)
+    assert isinstance(curator.record(answers("b", 80, 0))[0], Rest)
+    curator.choose(30)
+    (retired,) = curator.record(answers("other", 8, 4))
+    assert isinstance(retired, Retire) and "too old" in retired.reason
+    assert curator.size == 1
+
+
+def test_what_is_not_asked_grows_uncertain_and_so_more_likely_to_be_asked() -> None:
+    solved = [brick(f"b{i}", family=f"f{i}", counts=Counts(64, 64, 64)) for i in range(20)]
+    curator = curator_of(*solved, brick("busy", family="busy", counts=Counts(64, 32, 64)))
+    before = curator.weights()["b0"]
+    curator.choose(400)
+    longest = max(curator.waits(), key=curator.waits().__getitem__)
+    assert curator.waits()[longest] > 21
+    assert curator.weights()[longest] > before
+
+
+@given(
+    bricks=st.integers(1, 40),
+    composites=st.integers(0, 20),
+    solved=st.lists(st.integers(0, 8), min_size=1, max_size=30),
+)
+@settings(deadline=None, max_examples=12)
+def test_nobody_starves_whatever_the_answers(bricks: int, composites: int, solved: list[int]) -> None:
+    members = [
+        seed("s"),
+        *(brick(f"b{i}") for i in range(bricks)),
+        *(composite(f"c{i}") for i in range(composites)),
+    ]
+    curator = curator_of(*members, rest_hard=0.0, rest_easy=1.0)
+    for turn in range(30 * len(members)):
+        for recipe in curator.choose(1):
+            curator.record(
+                answers(recipe.member, 8, solved[int(recipe.member[1:] or 0) % len(solved)], recipe.level)
+            )
+        assert turn < 60 or curator.metrics()["starving"] == 0
+    assert curator.metrics()["longest_wait"] <= 60 * len(members)
+
+
+def test_a_state_of_the_version_before_is_read() -> None:
+    old = {
+        "version": 1, "policy": "main", "draws": 50, "next_seed": 50, "credits": {"seeds": 0.0},
+        "families": {"brick:int -> int": [16, 8]}, "waiting": {"others": ["b"]},
+        "members": {"b": {"level": 0, "portions": [[8, 8]] * 4, "capped": False, "rests": 1, "wakes_at": None}},
+    }  # fmt: skip
+    curator = curator_of(brick("b"))
+    curator.load_state_dict(old)
+    assert curator.metrics()["draws"] == 50
+    assert isinstance(curator.record(answers("b", 8, 8))[0], Promote)
 
 
 def test_when_everything_rests_everything_wakes_rather_than_nothing_being_drawn() -> None:
