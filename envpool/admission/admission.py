@@ -19,6 +19,7 @@ from envpool.admission.form import Candidate
 from envpool.admission.oracle import judges
 from envpool.admission.register import Register
 from envpool.admission.settings import AdmissionSettings
+from envpool.admission.size import fits, foresees
 from envpool.admission.variety import varies
 from envpool.admission.verdict import Passed, Refusal, Rejected, Step, Verdict
 from envpool.contract import Recipe
@@ -79,7 +80,7 @@ class Admission:
         try:
             candidate = await case.gate("L1", form.read(self._executor, member.material.source))
             recipes = [Recipe(member.id, seed, level) for seed in range(self._settings.draws)]
-            await self._mechanics(case, candidate, recipes)
+            await self._mechanics(case, candidate, recipes, member.origin)
         except Refusal as refusal:
             return Rejected(case.fell, refusal.reason, case.evidence)
         return Passed(case.evidence)
@@ -89,8 +90,8 @@ class Admission:
     ) -> Member:
         await case.gate("size", form.size(case.source))
         candidate = await case.gate("L1", form.read(self._executor, case.source))
-        case.evidence["normal"] = candidate.normal
-        await case.gate("duplicate", self._no_copy(candidate))
+        case.evidence |= {"normal": candidate.normal, "skeleton": candidate.skeleton}
+        await case.gate("duplicate", self._no_copy(candidate, origin))
         if origin is Origin.POLICY and self._novelty is not None:
             await case.gate("near_duplicate", self._no_near_copy(case, candidate, self._novelty))
         recipes = [
@@ -98,7 +99,7 @@ class Admission:
             for level in range(self._settings.levels)
             for seed in range(self._settings.seeds_per_level)
         ]
-        await self._mechanics(case, candidate, recipes)
+        await self._mechanics(case, candidate, recipes, origin, self._settings.headroom)
         behaviour = await case.gate("behaviour", self._behaviour(candidate))
         member = Member(
             candidate.program,
@@ -116,21 +117,38 @@ class Admission:
         embedding = await self._settle(case, candidate, member)
         return replace(member, embedding=embedding, evidence=dict(case.evidence))
 
-    async def _mechanics(self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe]) -> None:
+    async def _mechanics(
+        self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], origin: Origin, headroom: int = 0
+    ) -> None:
         """L2 to L5."""
-        drawn = await case.gate("L2", drawing.runs(self._executor, candidate, recipes))
+        strict = origin is Origin.POLICY
+        drawn = await case.gate("L2", self._draws(case, candidate, recipes, headroom))
         await case.gate("L3", drawing.repeats(self._executor, candidate, drawn))
         variety = varies(self._executor, candidate, drawn, self._settings.distinct_answers)
         case.evidence |= await case.gate("L4", variety)
-        case.evidence |= await case.gate("L5", judges(self._executor, candidate, drawn, self._settings))
+        oracle = judges(self._executor, candidate, drawn, self._settings, strict=strict)
+        case.evidence |= await case.gate("L5", oracle)
 
-    async def _no_copy(self, candidate: Candidate) -> None:
+    async def _draws(
+        self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], headroom: int
+    ) -> list[drawing.Draw]:
+        drawn = await drawing.runs(self._executor, candidate, recipes)
+        case.evidence |= fits(candidate, drawn, self._settings)
+        await foresees(self._executor, candidate, recipes[-1].level, headroom, self._settings)
+        return drawn
+
+    async def _no_copy(self, candidate: Candidate, origin: Origin) -> None:
         if candidate.program.id in self.known:
             raise Refusal(f"the same source as {self.known.describe(candidate.program.id)}")
         if (other := self.known.with_code(candidate.normal)) is not None:
             raise Refusal(
                 f"the same code, but for names and layout, as {self.known.describe(other)}", copies=other
             )
+        if origin is not Origin.POLICY or self._settings.constants_make_new:
+            return
+        if (other := self.known.with_skeleton(candidate.skeleton)) is not None:
+            what = "the same oracle, but for names, layout and constants,"
+            raise Refusal(f"{what} as {self.known.describe(other)}", copies=other)
 
     async def _no_near_copy(self, case: "_Case", candidate: Candidate, novelty: Novelty) -> bytes:
         nearest, similarity, embedding = await novelty.nearest(candidate.program.rule, candidate.stripped)
@@ -152,7 +170,7 @@ class Admission:
     async def _settle(self, case: "_Case", candidate: Candidate, member: Member) -> bytes:
         """The last look and the entry in register and index, one candidate at a time."""
         async with self._settling:
-            await case.gate("duplicate", self._no_copy(candidate))
+            await case.gate("duplicate", self._no_copy(candidate, member.origin))
             await case.gate("behaviour", self._no_same_behaviour(member.fingerprint))
             embedding = b""
             if self._novelty is not None and member.origin is Origin.POLICY:

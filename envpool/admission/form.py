@@ -16,13 +16,14 @@ MAX_SOURCE_BYTES = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A well-formed program with its types, and the two forms of its code that copies are found by."""
+    """A well-formed program with its types, and the forms of its code that copies are found by."""
 
     program: Program
     domain: ValueType
     codomain: ValueType
     normal: str
     stripped: str
+    skeleton: str = ""
 
 
 def bare(source: str) -> Program:
@@ -68,4 +69,4 @@ def _candidate(source: str, report: dict[str, Any]) -> Candidate:
         domain, codomain = parse_type(program.domain), parse_type(program.codomain)
     except SignatureError as error:
         raise Refusal(f"no signature: {error}", "L1") from error
-    return Candidate(program, domain, codomain, report["normal"], report["stripped"])
+    return Candidate(program, domain, codomain, report["normal"], report["stripped"], report["skeleton"])

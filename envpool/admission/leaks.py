@@ -1,9 +1,13 @@
 """Leaks (EvoEnv, L5): the reference stands in the public input, or in the prompt beside the input (rules ours).
 
-Only references with structure count: a number or a short text may stand in an input by right. A part of the input
-is a leak where the reference equals it at one and the same place in every draw; a task that asks which part is none.
+In the input only references with structure count: a number or a short text may stand there by right. A part of the
+input is a leak where the reference equals it at one and the same place in every draw; a task that asks which part is
+none. Beside the input anything counts, a number too: words of the shown text that are neither the input's nor the same
+in all draws of a level, and that hold the answer in every draw.
 """
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from envpool.admission.draws import Draw
@@ -13,10 +17,13 @@ from envpool.signatures import canonical_bytes, literal
 LONG_TEXT = 12  # characters from which a text has structure
 TELLING = 3  # draws with such a reference, without which nothing is said
 _MAX_DEPTH = 4
+_WORD = re.compile(r"-?\w+")
 
 
 def find_leak(candidate: Candidate, draws: Sequence[Draw]) -> str | None:
     """What leaks, in words."""
+    if hints := _hints(draws):
+        return f"the answer stands beside the input in the shown text, in all {hints} draws that can tell"
     telling = [draw for draw in draws if _has_structure(draw.reference)]
     if len(telling) < TELLING:
         return None
@@ -56,3 +63,28 @@ def _parts(value: object, path: str, depth: int) -> Iterator[tuple[str, object]]
 def _beside_the_input(rule: str, draw: Draw) -> bool:
     text, shown = literal(draw.reference), literal(draw.x)
     return text not in shown and (text in rule or text in draw.shown)
+
+
+def _hints(draws: Sequence[Draw]) -> int:
+    """In how many draws the shown text adds the answer to the input; 0 where it does not in all that can tell."""
+    by_level: dict[int, list[tuple[Draw, Counter[str]]]] = defaultdict(list)
+    for draw in draws:
+        added = _words(draw.shown) - _words(literal(draw.x))
+        by_level[draw.recipe.level].append((draw, added))
+    hints = 0
+    for own in by_level.values():
+        frame = own[0][1].copy()
+        for _, added in own[1:]:
+            frame &= added
+        for draw, added in own:
+            answer = _words(literal(draw.reference))
+            if not answer or answer <= frame:
+                continue  # nothing to find, or nothing that could tell
+            if not answer <= added - frame:
+                return 0
+            hints += 1
+    return hints if hints >= TELLING else 0
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(word.lower() for word in _WORD.findall(text))

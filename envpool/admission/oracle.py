@@ -14,7 +14,7 @@ from envpool.admission.draws import Draw, brief, expect, runs
 from envpool.admission.form import Candidate
 from envpool.admission.guessing import GuessRates, guess_rates, guesses
 from envpool.admission.leaks import find_leak
-from envpool.admission.perturb import MALFORMED, extremes, perturbations
+from envpool.admission.perturb import MALFORMED, perturbations
 from envpool.admission.settings import AdmissionSettings
 from envpool.admission.verdict import Refusal
 from envpool.answers import UnparsableAnswer, read, write
@@ -38,17 +38,26 @@ class Ask:
 
 
 async def judges(
-    executor: Executor, candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSettings
+    executor: Executor,
+    candidate: Candidate,
+    draws: Sequence[Draw],
+    settings: AdmissionSettings,
+    *,
+    strict: bool = False,
 ) -> Mapping[str, Any]:
-    """Guess rates as evidence. Raises Refusal."""
+    """Guess rates as evidence; `strict` refuses an answer that is only looked up. Raises Refusal.
+
+    A brick may do no more than take the first of a pair; what a policy writes must ask for more.
+    """
     _reads_back(candidate, draws)
     if leak := find_leak(candidate, draws):
         raise Refusal(leak)
-    asks = [*_asks(candidate, draws, settings), *guesses(candidate, draws, Ask)]
+    parts = strict or candidate.program.oracle == "feasibility"
+    asks = [*_asks(candidate, draws, settings), *guesses(candidate, draws, Ask, parts=parts)]
     scores = await _scores(executor, candidate, draws, asks)
     _references_score(draws, asks, scores)
     valid = _perturbed_valid(candidate, draws, asks, scores)
-    rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores))
+    rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores), parts)
     evidence = {"guess_rate": rates.best, "guess_rates": dict(rates.by_way), "perturbed_valid": valid}
     if rates.best > settings.guess_limit:
         reason = f"{rates.best:.2f} of the answers are right by guessing ({rates.best_way}), above"
@@ -72,7 +81,6 @@ def _asks(candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSettin
         wrong = perturbations(draw.reference, candidate.codomain, rng, settings.perturbations)
         asks.append(Ask(place, "reference", draw.reference))
         asks += [Ask(place, "perturbed", answer) for answer in wrong]
-        asks += [Ask(place, "meaningless", answer) for answer in extremes(candidate.codomain)]
         asks += [Ask(place, "malformed", answer) for answer in malformed]
     return asks
 
@@ -139,6 +147,7 @@ async def _guess_rates(
     draws: Sequence[Draw],
     settings: AdmissionSettings,
     rates: GuessRates,
+    parts: bool,
 ) -> GuessRates:
     """Where the draws leave doubt, the rates over more of them: a fair two-valued answer must not fall by chance."""
     seen = list(draws)
@@ -146,7 +155,7 @@ async def _guess_rates(
         if abs(rates.best - settings.guess_limit) > 1 / math.sqrt(len(seen)):  # about two standard errors
             break
         seen += await runs(executor, candidate, _more(candidate, draws, range(len(seen), wanted)))
-        asks = guesses(candidate, seen, Ask)
+        asks = guesses(candidate, seen, Ask, parts=parts)
         rates = guess_rates(seen, asks, await _scores(executor, candidate, seen, asks))
     return rates
 

@@ -6,7 +6,7 @@ the same ones. Malformed answers are text, not values, and stand in `MALFORMED`.
 
 import random
 from collections.abc import Iterator
-from itertools import islice
+from itertools import cycle, islice, zip_longest
 
 from envpool.signatures import IllegalValue, ValueType, canonical_bytes
 
@@ -18,9 +18,9 @@ MALFORMED = (
 )  # fmt: skip
 _TRIES = 20
 _EXTREMES: dict[str, tuple[object, ...]] = {
-    "int": (0, -1, 10**40),
+    "int": (0, -1, 1, 10**40, -(10**300)),
     "bool": (True, False),
-    "str": ("", "\x00", "\u00e9" * 200),
+    "str": ("", " ", "\x00", "\u00e9" * 200, "0", "-1", "[]", "a b c", "\n", "(", "%s{0}\\", "None"),
 }
 
 
@@ -54,12 +54,17 @@ def extremes(vtype: ValueType) -> list[object]:
 
 def _extremes(vtype: ValueType) -> list[object]:
     if vtype.kind == "tuple":
-        return [tuple(parts) for parts in zip(*map(_extremes, vtype.args), strict=False)]
+        together = zip_longest(*(_extremes(part) for part in vtype.args))
+        blank = [empty(part) for part in vtype.args]
+        return [
+            tuple(other if part is None else part for part, other in zip(row, blank, strict=True)) for row in together
+        ]
     if vtype.kind == "list":
         inner = _extremes(vtype.args[0])
-        return [[], inner, inner[-1:] * 20]
+        return [[], inner, inner[:1], inner[-1:], inner[-1:] * 20, inner[:1] * 300]
     if vtype.kind == "dict":
-        return [{}, dict(zip(_extremes(vtype.args[0]), _extremes(vtype.args[1]), strict=False))]
+        keys, parts = _extremes(vtype.args[0]), _extremes(vtype.args[1])
+        return [{}, dict(zip(keys, cycle(parts), strict=False)), {keys[0]: parts[0]}, {keys[-1]: parts[-1]}]
     return list(_EXTREMES[vtype.kind])
 
 

@@ -1,7 +1,7 @@
-"""What the pool already holds, as far as the duplicate gates ask: ids, normalised code, behaviour.
+"""What the pool already holds, as far as the duplicate gates ask: ids, code, oracle, behaviour.
 
-Invariant: one program to an id, to a normalised code and to a fingerprint; the first one stays. A view of the pool
-in memory, filled from it at start; it decides nothing and stores nothing.
+Invariant: one program to an id, to a normalised code, to a skeleton and to a fingerprint; the first one stays. A view of the
+pool in memory, filled from it at start; it decides nothing and stores nothing.
 """
 
 from collections.abc import Iterable
@@ -16,6 +16,7 @@ class Register:
         self._ids: set[str] = set()
         self._held_out: set[str] = set()
         self._by_code: dict[str, str] = {}
+        self._by_skeleton: dict[str, str] = {}
         self._by_behaviour: dict[str, str] = {}
         for member in members:
             self.add(member)
@@ -31,24 +32,24 @@ class Register:
         self._ids.add(member.id)
         if member.held_out:
             self._held_out.add(member.id)
-        if code := str(member.evidence.get("normal", "")):
-            self._by_code.setdefault(code, member.id)
-        if member.fingerprint:
-            self._by_behaviour.setdefault(member.fingerprint, member.id)
+        for known, key in self._keys(member):
+            if key:
+                known.setdefault(key, member.id)
 
     def remove(self, member: Member) -> None:
         """Forget a member that was admitted but could not be stored, so that it can be judged again."""
         self._ids.discard(member.id)
-        for known, key in (
-            (self._by_code, member.evidence.get("normal")),
-            (self._by_behaviour, member.fingerprint),
-        ):
-            if known.get(str(key)) == member.id:
-                del known[str(key)]
+        for known, key in self._keys(member):
+            if known.get(key) == member.id:
+                del known[key]
 
     def with_code(self, normal: str) -> str | None:
         """The member with this normalised code."""
         return self._by_code.get(normal)
+
+    def with_skeleton(self, skeleton: str) -> str | None:
+        """The member whose oracle is this one but for constants."""
+        return self._by_skeleton.get(skeleton)
 
     def with_behaviour(self, fingerprint: str) -> str | None:
         """The member with this fingerprint."""
@@ -57,3 +58,10 @@ class Register:
     def describe(self, id: str) -> str:
         """How a reason names a member: copying a held-out one is contamination."""
         return f"the held-out {id} (contamination)" if id in self._held_out else id
+
+    def _keys(self, member: Member) -> tuple[tuple[dict[str, str], str], ...]:
+        return (
+            (self._by_code, str(member.evidence.get("normal", ""))),
+            (self._by_skeleton, str(member.evidence.get("skeleton", ""))),
+            (self._by_behaviour, member.fingerprint),
+        )

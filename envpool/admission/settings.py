@@ -13,6 +13,10 @@ class AdmissionSettings:
     guess_limit: float = 0.6  # ours
     distinct_answers: int = 3  # ours; of 15, two where the codomain has but two values
     near_duplicate: float = 0.80  # paper; policy-written programs only
+    constants_make_new: bool = False  # ours; whether a policy's copy with other numbers is one
+    headroom: int = 1  # ours; levels above those that must run, so that the first ones are not the last
+    prompt_characters: int = 8_000  # ours; of a question, up to the headroom
+    answer_characters: int = 2_000  # ours; of a reference as text, up to the headroom
     calibration_instances: int = 8  # paper: m
 
     @property

@@ -17,7 +17,7 @@ MAX_REQUEST = 4 << 20  # bytes
 _MAX_DETAIL = 600
 _REPORTABLE = (FaultKind.CODE_ERROR, FaultKind.ILLEGAL_VALUE, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_REPORT_TEXTS = ("name", "rule", "domain", "codomain", "oracle", "normal", "stripped")
+_REPORT_TEXTS = ("name", "rule", "domain", "codomain", "oracle", "normal", "stripped", "skeleton")
 
 
 class Malformed(ValueError):

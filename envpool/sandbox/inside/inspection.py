@@ -6,7 +6,7 @@ Invariant: the program is never executed. The result is plain data and always ha
 from typing import Any
 
 from envpool.sandbox.inside.form import Malformed, check_imports, modules, parse, read_form
-from envpool.sandbox.inside.normal import normal_digest, stripped
+from envpool.sandbox.inside.normal import normal_digest, skeleton_digest, stripped
 from envpool.sandbox.inside.scan import findings
 
 
@@ -14,7 +14,7 @@ def inspect(source: str, allowed: frozenset[str]) -> dict[str, Any]:
     """Form, imports, findings and digests; `error` is None or {"gate", "reason"}."""
     report: dict[str, Any] = {
         "name": "", "rule": "", "domain": "", "codomain": "", "oracle": "", "normal": "", "stripped": "",
-        "imports": [], "findings": [], "error": None,
+        "skeleton": "", "imports": [], "findings": [], "error": None,
     }  # fmt: skip
     try:
         tree = parse(source)
@@ -32,6 +32,8 @@ def inspect(source: str, allowed: frozenset[str]) -> dict[str, Any]:
         # Last: normalising changes the tree.
         report["stripped"] = stripped(tree, form.node)
         report["normal"] = normal_digest(tree, form.node)
+        again = parse(source)
+        report["skeleton"] = skeleton_digest(again, read_form(again).node, str(form.signature))
     except Malformed as error:
         report["error"] = {"gate": error.gate, "reason": str(error)}
     return report

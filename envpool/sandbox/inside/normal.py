@@ -1,6 +1,7 @@
 """The normalised form of a program: equal for copies that differ in names, layout, comments, docstrings or rule text.
 
-Works on the syntax tree, which it changes; numbers and strings of the code are kept in the digest.
+Works on the syntax tree, which it changes. There are two digests: one of the whole code, constants and all, and one of
+the oracle alone without its constants, which copies share that ask the same with other numbers of other inputs.
 """
 
 import ast
@@ -14,6 +15,41 @@ _ORDER = {name: index for index, name in enumerate(PARAMETERS)}
 def normal_digest(tree: ast.Module, node: ast.ClassDef) -> str:
     """Hex sha256 of the code with imports resolved, names numbered, rule and docstrings left out."""
     _prune(tree, node)
+    return _digest(tree)
+
+
+def skeleton_digest(tree: ast.Module, node: ast.ClassDef, signature: str) -> str:
+    """Hex sha256 of what the oracle needs, numbers and texts blanked, names numbered; and of the signature."""
+    _prune(tree, node)
+    oracle = [item for item in node.body if getattr(item, "name", "") in ("solve", "verify")]
+    needed = _reached(oracle, [*(item for item in tree.body if item is not node), *node.body])
+    node.body = [item for item in node.body if item in needed]
+    tree.body = [item for item in tree.body if item in needed or item is node or _is_import(item)]
+    node.bases = []
+    return _digest(_Constantless().visit(tree), signature)
+
+
+def _reached(start: list[ast.stmt], items: list[ast.stmt]) -> set[ast.stmt]:
+    """The statements that these ones need, by the names that they mention."""
+    homes: dict[str, list[ast.stmt]] = {}
+    for item in items:
+        for name in {getattr(item, "name", ""), *_stored(item)} - {"", *PARAMETERS}:
+            homes.setdefault(name, []).append(item)
+    reached, waiting = set(start), list(start)
+    while waiting:
+        for part in ast.walk(waiting.pop()):
+            name = part.id if isinstance(part, ast.Name) else getattr(part, "attr", "")
+            new = [item for item in homes.get(name, ()) if item not in reached]
+            reached.update(new)
+            waiting += new
+    return reached
+
+
+def _is_import(item: ast.stmt) -> bool:
+    return isinstance(item, (ast.Import, ast.ImportFrom))
+
+
+def _digest(tree: ast.Module, *more: str) -> str:
     names = imported(tree)
     tree.body = [item for item in tree.body if not isinstance(item, (ast.Import, ast.ImportFrom))]
     shared = _Renamer(_shared_names(tree), "g", names)
@@ -24,7 +60,8 @@ def normal_digest(tree: ast.Module, node: ast.ClassDef) -> str:
                 if isinstance(item, ast.FunctionDef):
                     _Renamer(_local_names(item), "v", {}).visit(item)
     shared.visit(tree)
-    return hashlib.sha256(ast.unparse(tree).encode("utf-8", "backslashreplace")).hexdigest()
+    text = "\n".join((*more, ast.unparse(tree)))
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def stripped(tree: ast.Module, node: ast.ClassDef) -> str:
@@ -140,3 +177,12 @@ class _Renamer(ast.NodeTransformer):
 class _Blank(ast.NodeTransformer):
     def visit_Constant(self, node: ast.Constant) -> ast.AST:
         return ast.Constant("") if isinstance(node.value, (str, bytes)) else node
+
+
+class _Constantless(ast.NodeTransformer):
+    """Every number 0 and every text empty; true, false and None say what is done, and stay."""
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        if isinstance(node.value, (bool, type(None), type(...))):
+            return node
+        return ast.Constant("" if isinstance(node.value, (str, bytes)) else 0)

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 
 from envpool.sandbox.inside.form import dotted, imported
+from envpool.sandbox.inside.state import kept_state
 
 # fmt: off
 _REFUSED_CALLS = frozenset((
@@ -23,22 +24,19 @@ _ORDER_SAFE = frozenset((
     "sorted", "sum", "min", "max", "any", "all", "len", "set", "frozenset", "math.prod", "math.gcd",
 ))
 _ORDER_KEEPING = frozenset((
-    "list", "tuple", "enumerate", "iter", "next", "zip", "map", "filter", "reversed", "collections.deque",
+    "list", "tuple", "enumerate", "iter", "next", "zip", "map", "filter", "reversed", "collections.deque", "str",
+    "repr", "format", "dict.fromkeys",
 ))
 _ORDER_KEEPING_METHODS = ("join", "choice", "shuffle", "sample")
-_MUTATORS = frozenset((
-    "append", "extend", "insert", "remove", "pop", "popitem", "clear", "update", "setdefault", "add", "discard",
-    "sort", "reverse", "appendleft",
-))
 # fmt: on
-_CONTAINERS = (ast.List, ast.Dict, ast.Set)
 Finding = tuple[int, str]
 
 
 def findings(tree: ast.Module) -> list[Finding]:
     """(line, message) of each sign, by line."""
     names = imported(tree)
-    return sorted({*_calls(tree, names), *_names(tree), *_set_order(tree, names), *_shared_state(tree)})
+    found = {*_calls(tree, names), *_names(tree), *_shown_answer(tree), *_set_order(tree, names)}
+    return sorted(found | {*kept_state(tree, names)})
 
 
 def _calls(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
@@ -54,6 +52,27 @@ def _calls(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
             yield node.lineno, "random.Random() without a seed"
         elif called.startswith("random.") and called != "random.Random" and _is_imported(node.func, names):
             yield node.lineno, f"{called}() is randomness outside rng"
+    yield from _names_of_refused(tree)
+
+
+def _names_of_refused(tree: ast.Module) -> Iterator[Finding]:
+    """`key=hash` and the like: refused functions that are handed on, where the program has no such name itself."""
+    bound = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    bound |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            for given in (*node.args, *(keyword.value for keyword in node.keywords)):
+                if isinstance(given, ast.Name) and given.id in _REFUSED_CALLS - bound:
+                    yield given.lineno, f"hands {given.id} on"
+
+
+def _shown_answer(tree: ast.Module) -> Iterator[Finding]:
+    """A `show` that asks the oracle: the prompt would hold the answer."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name == "show":
+            for node in ast.walk(function):
+                if isinstance(node, ast.Attribute) and node.attr in ("solve", "verify"):
+                    yield node.lineno, f"show calls {node.attr}: the answer would stand in the prompt"
 
 
 def _is_imported(node: ast.expr, names: dict[str, str]) -> bool:
@@ -83,15 +102,32 @@ def _set_order(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
     for scope in ast.walk(tree):
         if isinstance(scope, ast.FunctionDef):
             sets = _set_variables(scope)
+            sorted_later = _sorted_later(scope)
             for node in ast.walk(scope):
-                if node not in safe:
+                if node not in safe and node not in sorted_later:
                     yield from _leak(node, names, sets)
+
+
+def _sorted_later(scope: ast.FunctionDef) -> set[ast.AST]:
+    """Lists that a statement makes of something and another one sorts: `y = list(s)`, then `y.sort()`."""
+    sorts = {
+        node.func.value.id
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "sort"
+        if isinstance(node.func.value, ast.Name)
+    }
+    return {
+        node.value
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign)
+        and all(isinstance(target, ast.Name) and target.id in sorts for target in node.targets)
+    }
 
 
 def _leak(node: ast.AST, names: dict[str, str], sets: set[str]) -> Iterator[Finding]:
     if isinstance(node, (ast.ListComp, ast.DictComp, ast.GeneratorExp)):
         sources = [part.iter for part in node.generators]
-    elif isinstance(node, ast.Starred):
+    elif isinstance(node, (ast.Starred, ast.FormattedValue)):
         sources = [node.value]
     elif isinstance(node, ast.For) and _order_matters(node):
         sources = [node.iter]
@@ -116,6 +152,8 @@ def _order_matters(loop: ast.For) -> bool:
             return True
         if isinstance(node, ast.Attribute) and node.attr in ("append", "extend", "insert", "appendleft"):
             return True
+        if isinstance(node, ast.AugAssign) and _makes_text(node.value):
+            return True
     return False
 
 
@@ -124,11 +162,21 @@ def _set_variables(scope: ast.AST) -> set[str]:
     sets: set[str] = set()
     others: set[str] = set()
     for node in ast.walk(scope):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            for target in targets:
                 if isinstance(target, ast.Name):
                     (sets if _is_set(node.value, sets) else others).add(target.id)
     return sets - others
+
+
+def _makes_text(node: ast.expr) -> bool:
+    """Whether an expression is text for certain."""
+    if isinstance(node, ast.BinOp):
+        return _makes_text(node.left) or _makes_text(node.right)
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in ("str", "chr", "repr")
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _is_set(node: ast.AST, sets: set[str]) -> bool:
@@ -140,46 +188,3 @@ def _is_set(node: ast.AST, sets: set[str]) -> bool:
         return _is_set(node.left, sets)
     made = node.func if isinstance(node, ast.Call) else None
     return isinstance(made, ast.Name) and made.id in ("set", "frozenset")
-
-
-def _shared_state(tree: ast.Module) -> Iterator[Finding]:
-    """Containers of the module or a class that a function changes, and mutable defaults."""
-    shared = _shared_containers(tree)
-    for function in ast.walk(tree):
-        if isinstance(function, ast.FunctionDef):
-            yield from _mutations(function, shared)
-            for default in (*function.args.defaults, *function.args.kw_defaults):
-                if isinstance(default, _CONTAINERS):
-                    yield default.lineno, "a mutable default carries state from call to call"
-
-
-def _shared_containers(tree: ast.Module) -> set[str]:
-    shared: set[str] = set()
-    for owner in ast.walk(tree):
-        if isinstance(owner, (ast.Module, ast.ClassDef)):
-            for item in owner.body:
-                if isinstance(item, ast.Assign) and isinstance(item.value, (*_CONTAINERS, ast.Call)):
-                    shared.update(target.id for target in item.targets if isinstance(target, ast.Name))
-    return shared
-
-
-def _mutations(function: ast.FunctionDef, shared: set[str]) -> Iterator[Finding]:
-    local = {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            local.add(node.id)
-    for node in ast.walk(function):
-        changed = _changed(node)
-        if isinstance(changed, ast.Attribute) and changed.attr in shared:
-            yield changed.lineno, f"changes {changed.attr}, which outlives the call"
-        elif isinstance(changed, ast.Name) and changed.id in shared - local:
-            yield changed.lineno, f"changes {changed.id}, which outlives the call"
-
-
-def _changed(node: ast.AST) -> ast.expr | None:
-    """The container that an expression changes, if it does."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
-        return node.func.value
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        return node.value
-    return None

@@ -70,6 +70,31 @@ REFUSED = {
         programs.SOUND + "\n    def accepts(self, x: list[int]) -> bool:\n        return len(x) > 3\n", "L2", "accepts"
     ),
     "inputs all alike": (with_sample("return [1, 2, 3] + [level]"), "L4", "inputs"),
+    "levels that only shuffle": (
+        with_sample("return rng.sample([rng.randint(1, 9) for _ in range(5)], 5 - level % 2)"), "L4", "not larger than"
+    ),
+    "a level that breaks the next one": (
+        with_sample("return rng.sample(range(1, 4 * level + 9), 3 + 4 * level + 9 * (level // 3))"), "L2", "level 3"
+    ),
+    "a question without end": (
+        with_sample("return [rng.randint(1, 9 + level) for _ in range(40 * 9 ** level)]"), "L2", "the question has"
+    ),
+    "an answer without end": (with_solve("return 'ab' * 999 + str(x)", "str"), "L2", "the answer has"),
+    "work that explodes": (
+        with_solve("return sum(n > 5 for n in x) + 0 * sum(1 for _ in range(10 ** (len(x) - 1)))"),
+        "L2", "level 3: cpu_limit",
+    ),
+    "a number beside the input": (
+        programs.SOUND + "\n    def show(self, x: list[int]) -> str:\n        "
+        "return f'{x} ({sum(n > 5 for n in x)} hits)'\n",
+        "L5", "beside the input in the shown text",
+    ),
+    "a solution beside the problem, sorted": (
+        programs.FEASIBLE.replace("numbers[i] + numbers[j])", "numbers[i] + numbers[j], sorted([i, j]))")
+        .replace("tuple[list[int], int]", "tuple[list[int], int, list[int]]")
+        .replace("numbers, target = x", "numbers, target, _ = x"),
+        "L5", "the part x[2]",
+    ),
     "levels without effect": (
         with_sample("return [rng.randint(1, 9) for _ in range(4)]"), "L4", "level 1 draws the same"
     ),

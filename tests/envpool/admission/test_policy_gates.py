@@ -3,12 +3,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from envpool.admission import Admission
+from envpool.admission import Admission, AdmissionSettings, Register
 from envpool.contract import Instance
 from envpool.members import Member, Origin
 from envpool.sandbox import Executor, InfrastructureFault
 from envpool.split import is_held_out
 from tests.envpool.admission import programs
+from tests.envpool.admission.programs import with_solve
+
+LENIENT = AdmissionSettings(constants_make_new=True)
 
 
 class SimulatedSolver:
@@ -86,7 +89,7 @@ async def test_a_near_copy_falls_only_where_a_policy_wrote_it(executor: Executor
     novelty = SimulatedNovelty()
     admission = Admission(executor, novelty)
     first = await admission.judge(programs.SOUND, Origin.BRICK)
-    near = programs.SOUND.replace("n > 5", "n > 4")
+    near = programs.SOUND.replace("n > 5", "not n <= 4")
     refused = await admission.judge(near, Origin.POLICY)
     assert refused.gate == "near_duplicate" and refused.evidence["similarity"] == 0.93
     assert first.id in refused.reason
@@ -95,7 +98,7 @@ async def test_a_near_copy_falls_only_where_a_policy_wrote_it(executor: Executor
 
 async def test_of_near_copies_judged_at_once_one_is_admitted(executor: Executor) -> None:
     admission = Admission(executor, SimulatedNovelty())
-    sources = [programs.SOUND.replace("n > 5", f"n > {k}") for k in (3, 4, 5)]
+    sources = [programs.SOUND.replace("n > 5", test) for test in ("n > 3", "not n <= 4", "n >= 6 or n == 5")]
     verdicts = await asyncio.gather(*(admission.judge(source, Origin.POLICY) for source in sources))
     assert sorted(verdict.gate for verdict in verdicts) == ["", "near_duplicate", "near_duplicate"]
 
@@ -106,3 +109,21 @@ async def test_of_equal_programs_judged_at_once_one_is_admitted(executor: Execut
     verdicts = await asyncio.gather(*(admission.judge(source, Origin.GRAMMAR) for source in sources))
     assert sum(verdict.member is not None for verdict in verdicts) == 1
     assert len(admission.known) == 1
+
+
+async def test_a_policy_that_copies_with_other_constants_falls_and_a_grammar_may(executor: Executor) -> None:
+    admission = Admission(executor)
+    first = await admission.judge(programs.SOUND, Origin.GRAMMAR)
+    other = programs.RENAMED.replace("item > 5", "item > 3").replace("9 + level", "20 + 2 * level")
+    refused = await admission.judge(other, Origin.POLICY)
+    assert refused.gate == "duplicate" and "constants" in refused.reason and first.id in refused.reason
+    assert (await admission.judge(other, Origin.GRAMMAR)).member is not None
+    lenient = Admission(executor, known=Register([first.member]), settings=LENIENT)  # type: ignore[list-item]
+    assert (await lenient.judge(other, Origin.POLICY)).member is not None
+
+
+async def test_a_policy_must_ask_for_more_than_a_look_and_a_brick_need_not(executor: Executor) -> None:
+    source = with_solve("return x[-1]")
+    assert (await Admission(executor).judge(source, Origin.BRICK)).member is not None
+    refused = await Admission(executor).judge(source, Origin.POLICY)
+    assert refused.gate == "L5" and "the part x[-1]" in refused.reason

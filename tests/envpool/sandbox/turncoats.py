@@ -9,17 +9,19 @@ def turncoat(solve: str) -> str:
 import random
 from envpool import Environment
 
+KEPT: list[int] = []
+
 
 class Turncoat(Environment):
     rule = "The input is a list of numbers and a number. Add up the list."
-    calls = 0
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], int]:
         return [rng.randint(0, 999) for _ in range(level + 2)], level
 
     def solve(self, x: tuple[list[int], int]) -> int:
         numbers, level = x
-        Turncoat.calls += 1
+        kept = KEPT  # by another name, which the scan does not follow
+        kept.append(0)
 {textwrap.indent(textwrap.dedent(solve).strip(), " " * 8)}
         return sum(numbers)
 '''
@@ -28,7 +30,7 @@ class Turncoat(Environment):
 HONEST_SUM = turncoat("pass")
 
 AFTER_100_CALLS = turncoat("""
-    if Turncoat.calls >= 100:
+    if len(kept) >= 100:
         return sum(numbers) + 1
 """)
 """The same child lies from its 100th answer on; a fresh one never does."""
@@ -40,7 +42,7 @@ ONE_SEED_IN_97 = turncoat("""
 """For one draw in 97 the answer hangs on the hash seed."""
 
 FROM_LEVEL_5 = turncoat("""
-    if level >= 5 and Turncoat.calls > 40:
+    if level >= 5 and len(kept) > 40:
         return -sum(numbers)
 """)
 """Above level 4, and only in a child that has been in use for longer than any gate looks."""
