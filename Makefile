@@ -3,7 +3,7 @@ FLAVOUR ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu
 STAMP := .venv/.ready
 PY := .venv/bin/python
 
-.PHONY: run test bench chaos check setup clean
+.PHONY: run test bench chaos soak check setup clean
 run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo']
 	$(PY) launch.py --config local $(ARGS)
 
@@ -15,6 +15,9 @@ bench: $(STAMP) ## ratios to named alternatives, in one run: make bench [ARGS='s
 
 chaos: $(STAMP) ## an hour of random kills on four nodes, then the invariants: make chaos [ARGS='--minutes 10']
 	$(PY) -m tests.chaos $(ARGS)
+
+soak: $(STAMP)  ## 20,000 sandbox jobs, most of them hostile; all must stay flat: make soak [ARGS='--jobs 2000']
+	$(PY) -m tests.soak $(ARGS)
 
 check: $(STAMP) ## lint, types, direction of imports
 	.venv/bin/ruff check .
