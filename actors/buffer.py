@@ -3,8 +3,9 @@
 Invariant: a group is in the pool before its solver hears that it was put, and a batch is handed out, and called
 trained, only once the pool has that, so that no group is lost with this process, a group whose update was lost waits
 again, and none is trained twice. Staleness is bounded by what is handed out here, by explicit states
-(`training.buffer`), not by what is thrown away later. With `learner.turns` no permit is given while the learner
-trains, so that the two do not contend for the same cores. It leaves after whoever still calls it.
+(`training.buffer`), not by what is thrown away later. What a quarantined member was asked is not trained on. With
+`learner.turns` no permit is given while the learner trains, so that the two do not contend for the same cores. It
+leaves after whoever still calls it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from typing import Any
 
 from actors.base import Actor
+from envpool.members import Status
 from training.buffer import GroupBuffer
 from training.kept_buffer import KeptBuffer
 
@@ -22,7 +24,9 @@ class BufferActor(Actor):
 
     async def start(self) -> None:
         learner, own, pool = self.config.learner, self.config.own, self.peers.pool
-        buffer = GroupBuffer(learner.groups_per_step, learner.max_staleness, epoch=f"{time.time_ns():x}-")
+        buffer = GroupBuffer(
+            learner.groups_per_step, learner.max_staleness, f"{time.time_ns():x}-", self._is_distrusted
+        )
         self._kept = KeptBuffer(buffer, pool, own("buffer"))
         await self._kept.load()
         self._version = int((await pool.state(own("weights")) or {}).get("version", 0))
@@ -84,6 +88,10 @@ class BufferActor(Actor):
     async def drain(self) -> None:
         await super().drain()
         await self.until_gone(self.config.own("solver"), self.config.own("learner"))
+
+    def _is_distrusted(self, member: str) -> bool:
+        """Asked of the pool each time, so that no message can be lost; the buffer is where the pool is."""
+        return self.pool_reader.status(member) is Status.QUARANTINED
 
     def gauges(self) -> dict[str, float]:
         if not hasattr(self, "_kept"):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from actors.auditing import Auditing
 from actors.base import Actor
 from actors.lookup import PoolLookup
 from envpool.execution import Examiner
@@ -30,7 +31,8 @@ class CalibratorActor(Actor):
 
     async def start(self) -> None:
         policy = self.config.policy
-        examiner = Examiner(self.sandboxes, PoolLookup(self.pool_reader))
+        self._auditing = Auditing(self)
+        examiner = Examiner(self.sandboxes, PoolLookup(self.pool_reader), observe=self._auditing.observe)
         self._calibration = Calibration(policy.name, examiner, self._ask)
         self._wanted_answers = self.config.admission.calibration_instances
         self._queue: deque[Due] = deque()
@@ -40,6 +42,7 @@ class CalibratorActor(Actor):
         """members that this policy cannot be asked at a level"""
         self._done, self._success = 0, 0.0
         self.background("calibrate", self._calibrate_once)
+        self.background("audit", self._auditing.once)
 
     def gauges(self) -> dict[str, float]:
         if not hasattr(self, "_queue"):
@@ -49,6 +52,7 @@ class CalibratorActor(Actor):
             "left": len(self._queue),
             "refused": len(self._passed),
             "success": self._success,
+            **self._auditing.metrics(),
         }
 
     async def _calibrate_once(self) -> None:

@@ -1,9 +1,9 @@
-"""Changes of the pool that travel together: one call to the pool actor for all that an actor wants written by then.
+"""Requests that travel together: one call for all that an actor wants of another by then, such as changes of the pool.
 
-Invariant: every caller gets its own answer or its own error, after its change is durable; the changes of an actor
-arrive in the order they were asked for, since one call is under way at a time. Nothing waits for a timer: an idle
-actor's change leaves at once, and what comes while a call is under way goes with the next one. A call that has to be
-repeated after the pool's death repeats all its changes, each of which bears it (`actors.pool`).
+Invariant: every caller gets its own answer or its own error, from the pool after its change is durable. Where one call
+is under way at a time, requests arrive in the order they were asked for. Nothing waits for a timer: the request of an
+idle actor leaves at once, and what comes while calls are under way goes with the next one. A call that has to be
+repeated after the peer's death repeats all its requests, each of which bears it (`actors.pool`, `actors.sandbox`).
 """
 
 from __future__ import annotations
@@ -15,26 +15,30 @@ from typing import Any
 from envpool.store import StoreError
 
 MOST_CHANGES = 256
-WRITES = frozenset({"admit", "reject", "transition", "record", "set_level", "put_state"})
+WRITES = frozenset({"admit", "reject", "transition", "record", "set_level", "put_state", "distrust"})
 Change = tuple[str, tuple[Any, ...]]
 """A method of the pool actor and its arguments."""
 PORTABLE = (ValueError, TypeError, KeyError, RuntimeError, StoreError)
 
 
 class Gathering:
-    """The changes of one actor; `send` takes a list of them to the pool and returns their results in order."""
+    """The requests of one actor; `send` takes a list of them and returns their results in order.
 
-    def __init__(self, send: Callable[[list[Change]], Awaitable[list[Any]]]) -> None:
+    At most `at_once` such calls are under way.
+    """
+
+    def __init__(self, send: Callable[[list[Change]], Awaitable[list[Any]]], at_once: int = 1) -> None:
         self._send = send
+        self._at_once = at_once
         self._waiting: list[tuple[Change, asyncio.Future[Any]]] = []
-        self._sending: asyncio.Task[None] | None = None
+        self._sending: set[asyncio.Task[None]] = set()
 
     async def write(self, method: str, args: tuple[Any, ...]) -> Any:
-        """What the change returns once it is durable; raises what it raised."""
+        """What the request returns; raises what it raised."""
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append(((method, args), answer))
-        if self._sending is None:
-            self._sending = asyncio.create_task(self._send_all())
+        if len(self._sending) < self._at_once:
+            self._sending.add(asyncio.create_task(self._send_all()))
         return await answer
 
     async def _send_all(self) -> None:
@@ -43,7 +47,7 @@ class Gathering:
                 together, self._waiting = self._waiting[:MOST_CHANGES], self._waiting[MOST_CHANGES:]
                 await self._send_some(together)
         finally:
-            self._sending = None
+            self._sending.discard(asyncio.current_task())
 
     async def _send_some(self, together: list[tuple[Change, asyncio.Future[Any]]]) -> None:
         try:

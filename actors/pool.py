@@ -9,6 +9,7 @@ a snapshot where changes do not reach. It judges nothing.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -24,6 +25,8 @@ from envpool.store.group_commit import GroupCommit
 GIB = 1024**3
 LOCK_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
 LONG_POLL_SECONDS = 1.0
+AUDIT_SECRET = "audit_secret"
+"""State that decides which draws of the run are audited; see `envpool.sandbox.audit.chosen`."""
 
 
 class PoolActor(Actor):
@@ -33,6 +36,8 @@ class PoolActor(Actor):
         self._writer = await self._opened()
         try:
             self._writer.put_state("policy", self.config.policy.name)
+            if self._writer.state(AUDIT_SECRET) is None:
+                self._writer.put_state(AUDIT_SECRET, secrets.token_bytes(32))
         except StoreError:
             self._writer.close()  # or the next try would find the lock taken, by this process
             raise
@@ -66,6 +71,10 @@ class PoolActor(Actor):
     async def transition(self, id: str, to: str, reason: str, step: int) -> None:
         """Move an admitted member to another status."""
         await self._commit(lambda pool: pool.transition(id, Status(to), reason, step))
+
+    async def distrust(self, id: str, reason: str, evidence: dict[str, Any], step: int) -> list[str]:
+        """Quarantine a member that lies, with what is composed of it, and forget their answers; the ids concerned."""
+        return await self._commit(lambda pool: pool.distrust(id, reason, evidence, step))
 
     async def record(self, counts: list[Any]) -> None:
         """Add answer counts to the statistics."""

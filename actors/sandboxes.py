@@ -1,56 +1,112 @@
 """All sandbox actors of a run as one executor.
 
 Invariant: a program keeps to one sandbox, where its child is open, and keeps to it when others come or go
-(highest random weight). A sandbox that leaves, is away or fails is passed over; when three places failed it is an
-infrastructure fault, never a verdict.
+(highest random weight). A sandbox that leaves, is full, away or fails is passed over: one that is full is asked again,
+and where all are, the job waits; when three places failed it is an infrastructure fault, never a verdict. Jobs for one
+sandbox that are asked for at the same time travel in one call. An audit goes to another sandbox than the one it
+looks after, where there is another.
 """
 
 from __future__ import annotations
 
 import asyncio
+import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 
+from actors.gathering import Gathering
 from actors.peers import PeerRetired, Peers, PeerUnavailable
-from envpool.sandbox import Call, InfrastructureFault, Result, SandboxUnavailable
+from envpool.sandbox import Call, Done, InfrastructureFault, Job, Mode, Result, SandboxUnavailable
 
 PLACES_TRIED = 3
+CALLS_AT_ONCE = 2
+"""To one zygote: while it works on one batch, the next one is on its way."""
 LEAVING_SECONDS = 3.0
 """Before a job is offered again where every sandbox leaves: they end only once nobody has asked for a moment."""
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 1.0
+"""Before a job is offered again where every sandbox is full."""
 
 
 class SandboxLeaving(RuntimeError):
     """This sandbox takes no more jobs: it is scaled away or moved."""
 
 
+class SandboxFull(RuntimeError):
+    """This sandbox has as many jobs waiting as it holds; none of those of the call was begun."""
+
+
 class SandboxGroup:
-    """An `Executor` over however many sandboxes the run has at the moment."""
+    """A `BatchExecutor` over however many sandboxes the run has at the moment."""
 
     def __init__(self, peers: Peers, count: Callable[[], int]) -> None:
         self._peers = peers
         self._count = count
+        self._desks: dict[tuple[str, int], Gathering] = {}
 
     async def run(
         self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`. Raises InfrastructureFault when no actor of the group could do the job."""
+        return await self._run(Job(source, tuple(calls), Mode.SAMPLE if fresh else Mode.VERIFY, replica))
+
+    async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
+        """As `BatchExecutor.run_many`: one call to each sandbox that is to do some of them."""
+        return list(await asyncio.gather(*map(self._done, jobs)))
+
+    async def _done(self, job: Job) -> Done:
+        try:
+            return await self._run(job)
+        except InfrastructureFault as fault:
+            return fault
+
+    async def _run(self, job: Job) -> list[Result]:
+        failed: Counter[str] = Counter()
         faults: list[Exception] = []
         left: set[str] = set()
+        full: set[str] = set()
+        pause = FIRST_PAUSE_SECONDS
         while len(faults) < PLACES_TRIED:
-            places = [name for name in ranked(source, self._count()) if name not in left]
-            if not places:
+            names = places(job, self._count())
+            there = [name for name in names if name not in left and name not in full]
+            if there:
+                name = min(there, key=lambda name: failed[name])  # the first of those that failed least
+                try:
+                    return await self._ask(name, job)
+                except SandboxFull:
+                    full.add(name)
+                except (SandboxLeaving, PeerRetired):
+                    left.add(name)
+                except (InfrastructureFault, SandboxUnavailable, PeerUnavailable) as fault:
+                    faults.append(fault)
+                    failed[name] += 1
+            elif full:
+                full.clear()
+                await asyncio.sleep(pause * random.uniform(0.5, 1.0))
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+            else:
                 left.clear()
                 faults.append(SandboxLeaving("every sandbox is leaving"))
                 await asyncio.sleep(LEAVING_SECONDS)
-                continue
-            name = places[min(len(faults), len(places) - 1)]
-            try:
-                return await self._peers[name].run(source, list(calls), fresh, replica)
-            except (SandboxLeaving, PeerRetired):
-                left.add(name)
-            except (InfrastructureFault, SandboxUnavailable, PeerUnavailable) as fault:
-                faults.append(fault)
         raise InfrastructureFault(f"{PLACES_TRIED} sandboxes failed; the last said: {faults[-1]}")
+
+    async def _ask(self, name: str, job: Job) -> list[Result]:
+        """The job's results, by this sandbox; raises what it raised, and a fault of the machine that it told."""
+        key = (name, job.replica)  # each replica is a zygote, and the jobs of one do not wait for another's
+        if key not in self._desks:
+
+            async def send(requests: list[tuple[str, tuple[Job, ...]]]) -> list[Done]:
+                return await self._peers[name].run_many([job for _, (job,) in requests])
+
+            self._desks[key] = Gathering(send, CALLS_AT_ONCE)
+        return await self._desks[key].write("run", (job,))
+
+
+def places(job: Job, count: int) -> list[str]:
+    """The sandboxes in the order in which a job prefers them: each opinion of an audit comes from another one."""
+    names = ranked(job.source, count)
+    first = job.replica % count if job.mode is Mode.AUDIT and count else 0
+    return names[first:] + names[:first]
 
 
 def ranked(source: str, count: int) -> list[str]:

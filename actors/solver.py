@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from actors.auditing import Auditing
 from actors.base import FAILURE_PAUSE_SECONDS, IDLE_SECONDS, Actor
 from actors.curator import recipes_of
 from actors.lookup import PoolLookup
@@ -25,6 +26,7 @@ from cluster import wanted
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.execution import Examiner
+from envpool.members import Status
 from envpool.sandbox import InfrastructureFault
 from training.policy.chat import Chat
 from training.policy.engine import VllmEngine
@@ -108,6 +110,7 @@ class SolverActor(Actor):
             "groups": self._groups,
             "groups_running": len(self._playing),
             "infrastructure_failures": self._infrastructure,
+            **(self._auditing.metrics() if hasattr(self, "_auditing") else {}),
         }
 
     async def stop(self) -> None:
@@ -128,8 +131,9 @@ class SolverActor(Actor):
 
     async def _begin_playing(self) -> None:
         await self._take_up()
+        self._auditing = Auditing(self)
         self._rollout = Rollout(
-            Examiner(self.sandboxes, PoolLookup(self.pool_reader)),
+            Examiner(self.sandboxes, PoolLookup(self.pool_reader), observe=self._auditing.observe),
             self._sample,
             self.config.policy.name,
             self.config.learner.group_size,
@@ -137,6 +141,7 @@ class SolverActor(Actor):
         )
         await self.peers[self.config.own("buffer")].forget(self.name)
         self.background("rollout", self._rollout_once, vital=True)
+        self.background("audit", self._auditing.once)
 
     async def _learns(self) -> bool:
         """Whether its policy is trained. From the pool itself: a replica may not know what was attached just now."""
@@ -240,6 +245,9 @@ class SolverActor(Actor):
         try:
             if not await self._known_here(recipe.member):
                 await buffer.release(permit, "replica behind")
+                return
+            if self.pool_reader.status(recipe.member) is Status.QUARANTINED:
+                await buffer.release(permit, "distrusted")  # since the recipe was drawn
                 return
             group = f"{self.name}-{time.time_ns():x}-{next(self._serial)}"
             await self._hand_in(permit, await self._rollout.play(recipe, group))

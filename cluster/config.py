@@ -122,6 +122,10 @@ class SandboxConfig(Section):
     memory_mib: Count = 512
     output_kib: Count = 256
     open_children: Count = Field(32, description="programs whose child is kept open, a zygote")
+    queue: Count = Field(1024, description="jobs that one sandbox holds; others go elsewhere or wait")
+    audit_share: Share = Field(
+        0.03, description="of the draws that are used, recomputed in another zygote, of another sandbox if possible"
+    )
     rung: Literal["auto", "strict", "standard", "wasm", "unsafe"] = Field(
         "auto", description="auto: strict, or standard where the node has no more; a named one or none"
     )
@@ -182,6 +186,7 @@ class AdmissionConfig(Section):
 
 class NoveltyConfig(Section):
     near_duplicate: Share = Field(0.80, description="paper (EvoEnv)")
+    family_similarity: Share = Field(0.70, description="to its founder, above which a program joins a family")
     bonus_low: Share = Field(0.45, description="paper (EvoEnv)")
     bonus_high: Share = Field(0.65, description="paper (EvoEnv)")
 

@@ -2,7 +2,7 @@
 
     reserved ── put ──> ready ── take ──> taken ── trained ──> trained ── checkpointed ──> (forgotten)
         │                 │ ^               │                     │
-     release           stale └── take again ┘        reopen ──> ready
+     release     stale, distrusted └ take again ┘     reopen ──> ready
         v                 v
      dropped(reason)   dropped(reason)
 
@@ -11,6 +11,7 @@ A solver asks for a permit, generates a group, puts it; the learner takes exactl
 - at most `(max_staleness + 1) * groups_per_step` groups are reserved, ready or taken under permits, so what is
   generated can still be trained in time;
 - what `take(version)` hands out was begun by a policy at most `max_staleness` versions old; older is dropped;
+- no group of a member that is distrusted when it is put, or when it would be handed out, is trained on;
 - a group is trained at most once in the weights that survive: one trained after the checkpoint they fell back to
   waits again, and a batch taken but never trained (its learner died) is handed out again;
 - nothing leaves in silence: every drop has a counted reason.
@@ -24,7 +25,7 @@ ready. One learner, one thread. It generates nothing, judges nothing and keeps n
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -34,6 +35,8 @@ from training.trajectory import Group
 REMEMBERED = 10_000
 """How many finished permits and group ids are remembered, so that a repeated call finds out what became of them."""
 REMEMBERED_ON_DISK = 1000
+DISTRUSTED = "distrusted"
+"""Why a group is dropped whose question was put, or judged, by a member that is quarantined."""
 _STATE_KEYS = {"entries", "gone", "past", "dropped", "trained", "issued"}
 
 
@@ -80,11 +83,19 @@ class Entry:
 class GroupBuffer:
     """Keys of entries are permits for solver groups, and the group's own id for groups that needed none."""
 
-    def __init__(self, groups_per_step: int, max_staleness: int, epoch: str = "") -> None:
+    def __init__(
+        self,
+        groups_per_step: int,
+        max_staleness: int,
+        epoch: str = "",
+        distrusted: Callable[[str], bool] = lambda member: False,
+    ) -> None:
         if groups_per_step < 1 or max_staleness < 0:
             raise BufferError("groups_per_step must be positive and max_staleness not negative")
         self._size = groups_per_step
         self._max_staleness = max_staleness
+        self._distrusted = distrusted
+        """Whether verdicts on this member's questions are not to be learnt from; asked anew each time."""
         self._entries: dict[str, Entry] = {}
         self._gone: dict[str, None] = {}
         self._past: OrderedDict[str, str] = OrderedDict()
@@ -101,7 +112,7 @@ class GroupBuffer:
 
     def reserve(self, count: int, version: int, owner: str = "") -> list[str]:
         """Up to `count` permits for groups that policy `version` will begin."""
-        self._drop_stale(version)
+        self._drop_unfit(version)
         under_way = sum(entry.state is not State.TRAINED for entry in self._entries.values())
         permits = []
         for _ in range(min(count, self.capacity - under_way)):
@@ -114,7 +125,7 @@ class GroupBuffer:
         """Whether `put` would make it ready now: its body is to be kept first."""
         entry = self._entries.get(permit)
         reserved = entry is not None and entry.state is State.RESERVED
-        return reserved and group.has_variance and not self._holds(group.id)
+        return reserved and self._fit(group) and not self._holds(group.id)
 
     def put(self, permit: str, group: Group) -> str:
         """Hand in a permit's group; the state it is in now. Idempotent; a permit that was given back drops it."""
@@ -129,7 +140,7 @@ class GroupBuffer:
 
     def would_take_in(self, group: Group, version: int) -> bool:
         """Whether `offer` would make it ready now: its body is to be kept first."""
-        return group.has_variance and not self._holds(group.id) and not self._full(version)
+        return self._fit(group) and not self._holds(group.id) and not self._full(version)
 
     def offer(self, group: Group, version: int) -> str:
         """A group that was made without a permit (a generator's). Idempotent by the group's id."""
@@ -165,7 +176,7 @@ class GroupBuffer:
         """
         for _, entry in self._of(State.TAKEN):
             entry.state = State.READY
-        self._drop_stale(version)
+        self._drop_unfit(version)
         waiting = sorted((entry.begun, key) for key, entry in self._entries.items() if entry.waits)
         if len(waiting) < self._size:
             return None
@@ -273,19 +284,33 @@ class GroupBuffer:
         return group_id in self._past or any(entry.id == group_id for entry in self._entries.values())
 
     def _full(self, version: int) -> bool:
-        self._drop_stale(version)
+        self._drop_unfit(version)
         return len(self._of(State.READY)) >= 2 * self.capacity
 
     def _accept(self, key: str, group: Group) -> str:
         if not group.has_variance:
             return self._drop(key, "no variance", group.id)
+        if self._lies(group):
+            return self._drop(key, DISTRUSTED, group.id)
         self._entries[key] = Entry(State.READY, group.version_low, id=group.id, group=group)
         return State.READY
 
-    def _drop_stale(self, version: int) -> None:
+    def _fit(self, group: Group) -> bool:
+        return group.has_variance and not self._lies(group)
+
+    def _lies(self, group: Group) -> bool:
+        """A generator's group is about no member."""
+        member = group.recipe.get("member")
+        return member is not None and self._distrusted(member)
+
+    def _drop_unfit(self, version: int) -> None:
         for key, entry in self._of(State.READY):
-            if entry.waits and version - entry.begun > self._max_staleness:
+            if entry.group is None:
+                continue
+            if version - entry.begun > self._max_staleness:
                 self._drop(key, "stale", entry.id)
+            elif self._lies(entry.group):
+                self._drop(key, DISTRUSTED, entry.id)
 
     def _drop(self, key: str, reason: str, group_id: str | None = None) -> str:
         self._dropped[reason] += 1

@@ -59,7 +59,7 @@ class Mode(StrEnum):
 class Call:
     """One call of one method; arguments in wire form.
 
-    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect(); answer(x) of a solver's own program.
+    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect(); answer(x) of a solver's program.
     """
 
     method: str

@@ -32,7 +32,7 @@ class JournalEntry:
     step: int
     """Learner step, as the caller gave it."""
     kind: str
-    """admit, reject, move, level or answers."""
+    """admit, reject, move, level, answers or distrust."""
     id: str = ""
     origin: str = ""
     frm: str = ""

@@ -41,6 +41,8 @@ class Replay:
             self._count(entry)
         elif entry.kind == "level":
             yield from self._set_level(entry)
+        elif entry.kind == "distrust":
+            self._forget(entry)
         else:
             yield f"its kind {entry.kind!r} is unknown"
 
@@ -59,6 +61,11 @@ class Replay:
             answer = AnswerCount(*fields)
             key = (answer.policy, answer.member, answer.level)
             self.answers[key] = self.answers.get(key, Counts()) + answer.counts
+
+    def _forget(self, entry: JournalEntry) -> None:
+        """All answers to a member that lies."""
+        for key in [key for key in self.answers if key[1] == entry.id]:
+            del self.answers[key]
 
     def _set_level(self, entry: JournalEntry) -> Iterator[str]:
         key = (entry.evidence["policy"], entry.id)

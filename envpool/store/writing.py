@@ -191,10 +191,34 @@ class PoolWriter(PoolReads):
                     self.transition(composite, to, f"its part {identity}: {reason}", step)
             return True
 
-    def record(self, answers: Iterable[AnswerCount], step: int = 0) -> None:
-        """Adds answer counts, in one journal entry. Raises StoreError if one of them contradicts itself."""
+    def distrust(
+        self, identity: str, reason: str, evidence: Mapping[str, Any] | None = None, step: int = 0
+    ) -> list[str]:
+        """Quarantines a member that was found to lie, and what is composed of it, and forgets all their answers.
+
+        The ids of those it had an effect on; none the second time. Raises StoreError if it was never admitted.
+        """
         with self.batch():
-            rows = [_answer_row(answer) for answer in answers]
+            lost = [identity, *self._all_composed_of(identity)]
+            standing = {each: self.status(each) for each in lost}
+            self.transition(identity, Status.QUARANTINED, reason, step)
+            touched = []
+            for each in lost:
+                dropped = self._forget_answers(each)
+                if dropped or standing[each] is not Status.QUARANTINED:
+                    facts = {**(evidence or {}), "dropped": dropped} if each == identity else {"dropped": dropped}
+                    self._write("distrust", step, id=each, reason=reason, evidence=facts)
+                    touched.append(each)
+            return touched
+
+    def record(self, answers: Iterable[AnswerCount], step: int = 0) -> None:
+        """Adds answer counts, in one journal entry; those to a quarantined member are let go.
+
+        Raises StoreError if one of them contradicts itself.
+        """
+        with self.batch():
+            trusted = [each for each in answers if self.status(each.member) is not Status.QUARANTINED]
+            rows = [_answer_row(answer) for answer in trusted]
             for key, counts, _ in rows:
                 raw = self._fetch("answers", key)
                 total = counts if raw is None else encoding.unpack_counts(raw) + counts
@@ -240,6 +264,27 @@ class PoolWriter(PoolReads):
             for child in children
             if isinstance(child.material, Composite) and identity in child.material.parts
         ]
+
+    def _all_composed_of(self, identity: str) -> list[str]:
+        """Composites of it, and composites of those, each once."""
+        found: dict[str, None] = {}
+        rest = [identity]
+        while rest:
+            new = [each for each in self._composed_of(rest.pop()) if each not in found]
+            found.update(dict.fromkeys(new))
+            rest += new
+        return list(found)
+
+    def _forget_answers(self, identity: str) -> list[list[Any]]:
+        """Drops all answers to a member, whichever policy gave them: policy, level and attempts of each row."""
+        end = b"\0" + identity.encode()
+        rows = [(key, raw) for key, raw in self._rows("answers", b"") if key[:-5].endswith(end)]
+        dropped = []
+        for key, raw in rows:
+            self._drop("answers", key)
+            policy = key[:-5].removesuffix(end).decode()
+            dropped.append([policy, encoding.level_of(key[-4:]), encoding.unpack_counts(raw).attempts])
+        return dropped
 
     def _checked_lineage(self, member: Member) -> tuple[str, ...]:
         parts = member.material.parts if isinstance(member.material, Composite) else ()

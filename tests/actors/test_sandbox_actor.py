@@ -3,30 +3,46 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
+import ray
 
+from actors import roster
 from actors.peers import Peers, PeerUnavailable
 from actors.roster import Post
 from actors.sandboxes import PLACES_TRIED, SandboxGroup
-from envpool.sandbox import Call, InfrastructureFault, SandboxUnavailable, Value
+from cluster.config import Config
+from envpool.members import Program
+from envpool.sandbox import Call, Done, InfrastructureFault, Job, Mode, SandboxUnavailable, Value
 from tests.actors.conftest import ROOT, Raise, kill
 
 SOURCE = (ROOT / "envpool" / "bricks" / "strings" / "upper_case.py").read_text(encoding="utf-8")
+HEAD = """import random
+from envpool import Environment
+
+
+class Looped(Environment):
+    rule = "It never ends."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return 1
+
+"""
 POOL = Post("pool", "actors.pool:PoolActor")
 SANDBOX = Post("sandbox-0", "actors.sandbox:SandboxActor")
 
 
 class ScriptedPlaces:
-    """Stands where `Peers` does: each place raises what it is told to, or answers with its own name."""
+    """Stands where `Peers` does: each place raises what it is told to, or answers each job with its own name."""
 
     def __init__(self, faults: dict[str, Exception]) -> None:
         self.faults = faults
         self.asked: list[str] = []
+        self.batches: list[list[Job]] = []
 
     def __getitem__(self, name: str) -> ScriptedPlaces._Place:
         return self._Place(self, name)
@@ -35,11 +51,16 @@ class ScriptedPlaces:
         def __init__(self, places: ScriptedPlaces, name: str) -> None:
             self.places, self.name = places, name
 
-        async def run(self, source: str, calls: Sequence[Call], fresh: bool, replica: int) -> list[Any]:
+        async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
             self.places.asked.append(self.name)
-            if fault := self.places.faults.get(self.name):
+            self.places.batches.append(list(jobs))
+            await asyncio.sleep(0)
+            fault = self.places.faults.get(self.name)
+            if isinstance(fault, InfrastructureFault):  # is told job by job
+                return [fault for _ in jobs]
+            if fault is not None:
                 raise fault
-            return [Value(self.name)]
+            return [[Value(self.name)] for _ in jobs]
 
 
 @pytest.mark.parametrize(
@@ -95,6 +116,43 @@ async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> 
     await peers["sandbox-0"].stop()
     _, alive = psutil.wait_procs(zygotes, timeout=10)
     assert zygotes and not alive
+
+
+async def test_a_batch_in_one_call_is_seen_while_it_runs_and_counted(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    make(SANDBOX)
+    looped = HEAD + "    def solve(self, x: int) -> int:\n        for _ in range(10 ** 9): pass\n"
+    jobs = [Job(SOURCE, (Call("solve", ("a",)), Call("solve", ("b",)))) for _ in range(50)]
+    sandbox = peers["sandbox-0"]
+    assert await sandbox.run_many(jobs) == [[Value("A"), Value("B")]] * 50
+    told = (await sandbox.health())["gauges"]
+    assert (told["jobs"], told["calls"], told["verdict_ok"], told["queue"]) == (50, 100, 100, 0)
+    assert told["forks"] == 1 and told["runs_per_second"] > 0 and told["p99_seconds"] >= told["p50_seconds"] > 0
+    slow = asyncio.create_task(sandbox.run_many([Job(looped, (Call("solve", (1,)),), Mode.SAMPLE, 1)]))
+    while not (running := (await sandbox.health())["running"]):
+        await asyncio.sleep(0.05)
+    [now] = running
+    assert (now["program"], now["mode"], now["replica"]) == (Program(looped, "", "", "", "").id, "sample", 1)
+    assert 0 <= time.time() - now["since"] < 60
+    assert (await sandbox.health())["gauges"]["queue"] == 1
+    await slow
+
+
+async def test_a_full_sandbox_refuses_before_it_begins_and_the_group_waits_for_room(
+    make: Raise, peers: Peers, config: Config
+) -> None:
+    tight = config.model_copy(update={"sandbox": config.sandbox.model_copy(update={"queue": 8})})
+    make(POOL)
+    actor = roster.make(SANDBOX, tight)
+    try:
+        jobs = [Job(SOURCE, (Call("solve", ("a",)),) * 20, Mode.SAMPLE) for _ in range(8)]
+        busy = [asyncio.create_task(SandboxGroup(peers, lambda: 1).run_many(jobs)) for _ in range(6)]
+        assert await asyncio.gather(*busy) == [[[Value("A")] * 20] * 8] * 6
+        told = (await peers["sandbox-0"].health())["gauges"]
+        assert told["refused_full"] > 0, "some had to wait"
+        assert told["jobs"] == 48, "and none was done twice, lost, or made a fault of"
+    finally:
+        ray.kill(actor, no_restart=True)
 
 
 async def test_one_that_has_not_started_leaves_at_once(make: Raise, peers: Peers) -> None:

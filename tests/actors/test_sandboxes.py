@@ -1,4 +1,4 @@
-"""Which sandbox a program goes to when sandboxes come and go."""
+"""Which sandbox a program goes to when sandboxes come and go, are full, or are asked for a second opinion."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from actors import sandboxes
 from actors.peers import PeerRetired
-from actors.sandboxes import SandboxGroup, SandboxLeaving, ranked
-from envpool.sandbox import InfrastructureFault, Value
+from actors.sandboxes import CALLS_AT_ONCE, SandboxFull, SandboxGroup, SandboxLeaving, places, ranked
+from envpool.sandbox import Call, InfrastructureFault, Job, Mode, Value
 from tests.actors.test_sandbox_actor import ScriptedPlaces
 
 
@@ -54,3 +54,66 @@ async def test_where_the_only_sandbox_is_moved_the_job_is_done_by_its_successor(
     await asyncio.sleep(0.05)
     places.faults.clear()
     assert await job == [Value("sandbox-0")]
+
+
+async def test_a_full_sandbox_sends_the_job_elsewhere_and_is_no_fault() -> None:
+    names = ranked("program", 5)
+    scripted = ScriptedPlaces(dict.fromkeys(names[:4], SandboxFull("full")))
+    assert await SandboxGroup(scripted, lambda: 5).run("program", []) == [Value(names[4])]  # type: ignore[arg-type]
+    assert scripted.asked == names
+
+
+async def test_where_every_sandbox_is_full_the_job_waits_until_one_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandboxes, "FIRST_PAUSE_SECONDS", 0.001)
+    monkeypatch.setattr(sandboxes, "LONGEST_PAUSE_SECONDS", 0.002)
+    scripted = ScriptedPlaces(dict.fromkeys(ranked("program", 2), SandboxFull("full")))
+    job = asyncio.create_task(SandboxGroup(scripted, lambda: 2).run("program", []))  # type: ignore[arg-type]
+    await asyncio.sleep(0.1)
+    assert not job.done() and len(scripted.asked) > 6, "fullness is no fault, however often it is told"
+    del scripted.faults["sandbox-1"]
+    assert await job == [Value("sandbox-1")]
+
+
+async def test_a_fault_of_one_job_in_a_batch_sends_that_job_elsewhere_alone() -> None:
+    class Torn(ScriptedPlaces):
+        def __getitem__(self, name: str) -> Torn._Place:  # type: ignore[override]
+            place = super().__getitem__(name)
+            whole = place.run_many
+
+            async def run_many(jobs: list[Job]) -> list[object]:
+                done = await whole(jobs)
+                first = name == ranked("program", 3)[0]
+                bad = [first and job.calls == (Call("inspect"),) for job in jobs]
+                return [InfrastructureFault("torn") if b else d for b, d in zip(bad, done, strict=True)]
+
+            place.run_many = run_many  # type: ignore[method-assign,assignment]
+            return place
+
+    scripted = Torn({})
+    first, second, _ = ranked("program", 3)
+    jobs = [Job("program", ()), Job("program", (Call("inspect"),)), Job("program", ())]
+    done = await SandboxGroup(scripted, lambda: 3).run_many(jobs)  # type: ignore[arg-type]
+    assert done == [[Value(first)], [Value(second)], [Value(first)]]
+
+
+async def test_jobs_for_one_sandbox_travel_together_and_each_zygote_has_its_own_way() -> None:
+    scripted = ScriptedPlaces({})
+    group = SandboxGroup(scripted, lambda: 1)  # type: ignore[arg-type]
+    await asyncio.gather(*(group.run("program", [], replica=n % 2) for n in range(80)))
+    assert len(scripted.batches) <= 2 * (CALLS_AT_ONCE + 1)
+    assert sum(map(len, scripted.batches)) == 80
+    assert all(len({job.replica for job in batch}) == 1 for batch in scripted.batches)
+
+
+async def test_a_job_that_fails_everywhere_leaves_the_others_of_its_batch_alone() -> None:
+    scripted = ScriptedPlaces({f"sandbox-{n}": InfrastructureFault(f"fault {n}") for n in range(3)})
+    done = await SandboxGroup(scripted, lambda: 3).run_many([Job("a", ()), Job("b", ())])  # type: ignore[arg-type]
+    assert [type(each) for each in done] == [InfrastructureFault] * 2
+
+
+@given(st.text(), st.integers(1, 12))
+def test_each_opinion_of_an_audit_comes_from_another_sandbox_where_there_are_enough(source: str, count: int) -> None:
+    used = places(Job(source, ()), count)[0]
+    second, third = (places(Job(source, (), Mode.AUDIT, replica), count)[0] for replica in (1, 2))
+    assert len({used, second, third}) == min(count, 3)
+    assert sorted(places(Job(source, (), Mode.AUDIT, 2), count)) == sorted(ranked(source, count))

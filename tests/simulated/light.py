@@ -13,7 +13,8 @@ from typing import Any
 from actors.base import Actor
 from actors.sandbox import SandboxActor
 from actors.serving import Desk
-from envpool.sandbox import Call, Result, Value
+from envpool.sandbox import Done, Job, Result, Value
+from envpool.sandbox.meter import Running
 from tests.simulated.runs import merged
 
 JOB_SECONDS = 0.1
@@ -147,12 +148,17 @@ class _Marking:
             with self._marks.open("a") as file:
                 file.write(f"{job}\n")
 
-    async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
-    ) -> list[Result]:
-        """As `Executor.run`; the value of each call is the program's text."""
-        await self.mark(source)
-        return [Value(source) for _ in calls]
+    async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
+        """As `BatchExecutor.run_many`; the value of each call is the program's text."""
+        return [await self._run(job) for job in jobs]
+
+    async def _run(self, job: Job) -> list[Result]:
+        await self.mark(job.source)
+        return [Value(job.source) for _ in job.calls]
+
+    def running(self) -> list[Running]:
+        """Nothing."""
+        return []
 
     def metrics(self) -> dict[str, int]:
         """Nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -267,3 +268,53 @@ class Life(RuleBasedStateMachine):
 
 Life.TestCase.settings = settings(max_examples=120, stateful_step_count=40, deadline=None)
 TestLife = Life.TestCase
+
+
+def about(member: str, name: str, version: int = 0) -> Group:
+    return replace(group(name, version), recipe={"member": member})
+
+
+def test_a_group_of_a_distrusted_member_is_dropped_when_it_is_put_or_offered() -> None:
+    buffer = GroupBuffer(2, 0, distrusted={"liar"}.__contains__)
+    first, second = buffer.reserve(2, 0)
+    assert not buffer.would_keep(first, about("liar", "a")) and buffer.would_keep(second, about("honest", "b"))
+    assert buffer.put(first, about("liar", "a")) == "dropped"
+    assert buffer.put(second, about("honest", "b")) == "ready"
+    assert not buffer.would_take_in(about("liar", "c"), 0) and buffer.offer(about("liar", "c"), 0) == "dropped"
+    assert buffer.counts()["dropped: distrusted"] == 2
+    assert len(buffer.reserve(5, 0)) == 1, "its permit is free again"
+
+
+def test_groups_that_wait_are_dropped_once_their_member_is_distrusted() -> None:
+    lying: set[str] = set()
+    buffer = GroupBuffer(2, 1, distrusted=lying.__contains__)
+    for permit, name in zip(buffer.reserve(3, 0), ("a", "b", "c"), strict=True):
+        buffer.put(permit, about("liar" if name == "b" else "honest", name))
+    lying.add("liar")
+    assert [each.id for each in buffer.take(0) or ()] == ["a", "c"]
+    assert buffer.counts()["dropped: distrusted"] == 1 and len(buffer.gone()) == 1
+
+
+def test_a_batch_that_its_learner_lost_is_handed_out_again_without_the_liar() -> None:
+    lying: set[str] = set()
+    buffer = GroupBuffer(2, 1, distrusted=lying.__contains__)
+    for permit, name in zip(buffer.reserve(3, 0), ("a", "b", "c"), strict=True):
+        buffer.put(permit, about("liar" if name == "a" else "honest", name))
+    assert [each.id for each in buffer.take(0) or ()] == ["a", "b"]
+    lying.add("liar")
+    assert [each.id for each in buffer.take(0) or ()] == ["b", "c"]
+
+
+def test_weights_that_fell_back_are_not_trained_on_a_liar_again() -> None:
+    lying: set[str] = set()
+    buffer = GroupBuffer(2, 1, distrusted=lying.__contains__)
+    groups = [about("liar", "a"), about("honest", "b")]
+    for permit, each in zip(buffer.reserve(2, 0), groups, strict=True):
+        buffer.put(permit, each)
+    assert buffer.take(0) is not None
+    buffer.trained(["a", "b"], 1)
+    lying.add("liar")
+    assert buffer.reopen(since=0, version=2) == 2
+    for key in buffer.missing():
+        buffer.supply(key, groups.pop(0))
+    assert buffer.take(2) is None and buffer.counts()["ready"] == 1

@@ -102,9 +102,37 @@ class PoolHistory(RuleBasedStateMachine):
                 if identity in record.parents and self.standing[child] is not to:
                     self._moved(child, to)
 
+    @rule(identity=members)
+    def distrust(self, identity: str) -> None:
+        if identity not in self.records:
+            with pytest.raises(StoreError, match="never admitted"):
+                self.pool.distrust(identity, "it lies")
+            return
+        before = dict(self.standing)
+        if before[identity] is not Status.QUARANTINED:
+            self._moved(identity, Status.QUARANTINED)
+        lost = self._composed_of(identity)
+        answered = {id for id, _ in self.sums}
+        touched = [id for id in lost if id in answered or before[id] is not Status.QUARANTINED]
+        assert sorted(self.pool.distrust(identity, "it lies", {"seed": 3})) == sorted(touched)
+        assert self.pool.distrust(identity, "it lies") == [], "the second time changes nothing"
+        self.sums = {key: counts for key, counts in self.sums.items() if key[0] not in lost}
+        self.moves += len(touched)
+
+    def _composed_of(self, identity: str) -> set[str]:
+        found, rest = {identity}, [identity]
+        while rest:
+            part = rest.pop()
+            new = {child for child, record in self.records.items() if part in record.parents} - found
+            found |= new
+            rest += new
+        return found
+
     @rule(identity=members, level=st.integers(0, 300), solved=st.integers(0, 8))
     def answer(self, identity: str, level: int, solved: int) -> None:
         self.pool.record([AnswerCount(identity, "main", level, 8, solved, 8, 1)] * 2)
+        if self.standing.get(identity) is Status.QUARANTINED:
+            return
         key = (identity, level)
         self.sums[key] = self.sums.get(key, Counts()) + Counts(16, 2 * solved, 16, 2)
         self.moves += 1

@@ -1,0 +1,164 @@
+"""A turncoat in a run: real sandboxes, pool, buffer and curator, a solver with a simulated engine, the learner here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import ray
+
+from actors import roster
+from actors.peers import Peers
+from actors.roster import Post
+from cluster.config import Config
+from envpool.answer_counts import AnswerCount
+from envpool.members import Composite, Member, Origin, Program, Status
+from envpool.shipped import shipped
+from envpool.store import PoolReader
+from tests.actors.conftest import Raise
+from tests.actors.test_buffer_actor import group
+
+POOL, METRICS = Post("pool", "actors.pool:PoolActor"), Post("metrics", "actors.metrics:MetricsActor")
+BUFFER, CURATOR = Post("buffer", "actors.buffer:BufferActor"), Post("curator", "actors.curator:CuratorActor")
+SANDBOXES = [Post(f"sandbox-{n}", "actors.sandbox:SandboxActor") for n in range(2)]
+SOLVER = Post("solver-0", "tests.simulated.solver:SimulatedSolver")
+PATIENCE_SECONDS = 120
+
+SOURCE = '''
+import random
+from envpool import Environment
+
+
+class LastNumber(Environment):
+    rule = "Give the last number of the input list."
+    calls = 0
+
+    def sample(self, rng: random.Random, level: int) -> list[int]:
+        return [rng.randint(0, 99) for _ in range(level + 3)]
+
+    def solve(self, x: list[int]) -> int:
+        LastNumber.calls += 1
+        return x[-1] + (LastNumber.calls > 20)
+'''
+"""It lies from the 21st answer of a child on."""
+
+
+def program(source: str, name: str, rule: str, origin: Origin) -> Member:
+    return Member(Program(source, name, rule, "list[int]", "int"), origin)
+
+
+(FIRST,) = shipped("none", ("lists/first_number",), ())
+TURNCOAT = program(SOURCE, "LastNumber", "Give the last number of the input list.", Origin.POLICY)
+HONEST = program(FIRST.source, "FirstNumber", "Give the first number of the input list.", Origin.SEED)
+PAIR = Member(
+    Composite("PARALLEL", ((TURNCOAT.id,), (HONEST.id,)), "list[int]", "int"),
+    Origin.COMPOSER,
+    parents=(TURNCOAT.id, HONEST.id),
+)
+
+
+def of(member: Member, name: str) -> dict[str, Any]:
+    return group(name) | {"recipe": {"member": member.id, "seed": 1, "level": 0, "attempt": 0}}
+
+
+@asynccontextmanager
+async def learning(peers: Peers) -> AsyncIterator[list[str]]:
+    """Takes what the buffer gives and calls it trained; the members asked, in order."""
+    members: list[str] = []
+
+    async def learn() -> None:
+        while True:
+            if taken := await peers.buffer.take(0):
+                members.extend(each["recipe"]["member"] for each in taken)
+                await peers.buffer.trained([each["id"] for each in taken], 0)
+                await peers.buffer.checkpointed(0)
+            await asyncio.sleep(0.01)
+
+    task = asyncio.create_task(learn())
+    try:
+        yield members
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(condition: Callable[[], Awaitable[Any]]) -> Any:
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not (value := await condition()):
+            await asyncio.sleep(0.05)
+    return value
+
+
+@pytest.mark.timeout(240)
+async def test_a_turncoat_is_caught_quarantined_with_evidence_and_what_it_touched_is_dropped(
+    config: Config, peers: Peers
+) -> None:
+    sections = {"sandbox": config.sandbox.model_copy(update={"count": 2, "audit_share": 0.25})}
+    config = config.model_copy(update=sections)
+    made = [roster.make(post, config) for post in (POOL, METRICS, BUFFER, *SANDBOXES, CURATOR)]
+    try:
+        await peers.pool.put_state("phase", "training")
+        for member in (TURNCOAT, HONEST, PAIR):
+            await peers.pool.admit(member.to_dict(), "a test", 0)
+        made.append(roster.make(SOLVER, config))
+        with PoolReader.open(config.pool_folder) as pool:
+            async with learning(peers) as learnt:
+                await until(lambda: said(pool.status(TURNCOAT.id) is Status.QUARANTINED))
+                before = len(learnt)
+                await until(lambda: said(len(learnt) > before + 20))  # the run goes on with what is left
+                # One batch may have been taken just before the buffer could know.
+                assert set(learnt[before + config.learner.groups_per_step :]) == {HONEST.id}
+
+            assert pool.status(PAIR.id) is Status.QUARANTINED and pool.status(HONEST.id) is Status.ACTIVE
+            assert pool.stats(TURNCOAT.id, "main") == pool.stats(PAIR.id, "main") == {}
+            assert pool.stats(HONEST.id, "main")
+            told = {entry.id: entry for entry in pool.journal(limit=10**6) if entry.kind == "distrust"}
+            assert set(told) == {TURNCOAT.id, PAIR.id}
+            evidence = told[TURNCOAT.id].evidence
+            assert evidence["method"] == "solve" and evidence["level"] == evidence["recipe"]["level"]
+            assert evidence["seed"] == evidence["recipe"]["seed"]
+            assert int(evidence["used"]["value"]) == int(evidence["recomputed"][0]["value"]) + 1
+            assert evidence["recomputed"][0] == evidence["recomputed"][1]
+            assert "audit: solve for seed" in told[TURNCOAT.id].reason
+
+        assert {each["member"] for each in await peers.curator.choose(50)} == {HONEST.id}
+        alarms = (await peers.metrics.status())["alarms"]
+        assert any(alarm["kind"] == "audit" and TURNCOAT.id in alarm["text"] for alarm in alarms)
+        gauges = (await peers["solver-0"].health())["gauges"]
+        assert gauges["audits_refuted"] >= 1 and gauges["audits_agreed"] > 0
+        assert gauges["audits_unconfirmed"] == 0
+    finally:
+        for actor in made:
+            ray.kill(actor, no_restart=True)
+
+
+async def said(value: bool) -> bool:
+    return value
+
+
+async def test_groups_that_wait_and_those_that_arrive_are_dropped_by_the_buffer(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    make(BUFFER)
+    await peers.pool.put_state("phase", "training")
+    for member in (TURNCOAT, HONEST, PAIR):
+        await peers.pool.admit(member.to_dict(), "a test", 0)
+    permits = await peers.buffer.reserve("solver-0", 4)
+    for permit, member in zip(permits, (TURNCOAT, PAIR, HONEST), strict=False):
+        assert await peers.buffer.put(permit, of(member, permit)) == "ready"
+    await peers.pool.record([AnswerCount(TURNCOAT.id, "main", 0, 8, 4, 8)])
+
+    assert set(await peers.pool.distrust(TURNCOAT.id, "audit", {"seed": 1}, 3)) == {TURNCOAT.id, PAIR.id}
+    assert await peers.buffer.take(0) is None, "of three that waited, one is left, and a batch is two"
+    assert await peers.buffer.put(permits[3], of(PAIR, "late")) == "dropped"
+    (permit,) = await peers.buffer.reserve("solver-0", 1)
+    assert await peers.buffer.put(permit, of(HONEST, "another")) == "ready"
+    assert {each["recipe"]["member"] for each in await peers.buffer.take(0)} == {HONEST.id}
+    counts = (await peers.buffer.health())["gauges"]
+    assert counts["dropped: distrusted"] == 3
+    assert await peers.pool.groups("buffer/") == sorted(f"buffer/{key}" for key in (permits[2], permit)), (
+        "and their bodies are gone from the pool"
+    )
+    assert await peers.pool.distrust(TURNCOAT.id, "audit", {"seed": 1}, 3) == []
