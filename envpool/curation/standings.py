@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from envpool.answer_counts import Counts
+from envpool.families import kin
 from envpool.members import Composite, Member, Origin, Status
 from envpool.store.reading import PoolReads
 
@@ -34,13 +35,10 @@ class Standing:
         cls, member: Member, status: Status = Status.ACTIVE, level: int = 0, counts: Counts | None = None
     ) -> Self:
         """Family: the member's own, else operator and size of a composite, origin and types of a program."""
-        material = member.material
-        if isinstance(material, Composite):
-            group, kin = "composites", f"{material.operator}:{material.size}"
-        else:
-            group = "seeds" if member.origin is Origin.SEED else "others"
-            kin = f"{member.origin}:{member.signature}"
-        family, retires = member.family or kin, member.origin in REPLACED
+        group = "seeds" if member.origin is Origin.SEED else "others"
+        if isinstance(member.material, Composite):
+            group = "composites"
+        family, retires = member.family or kin(member), member.origin in REPLACED
         return cls(member.id, group, family, member.held_out, status, level, counts or NO_ANSWERS, retires)
 
 

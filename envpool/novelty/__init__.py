@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "Archive": "archive",
     "Embedder": "embedding",
     "LocalNovelty": "local",
     "Novelty": "neighbours",

@@ -26,7 +26,7 @@ class NoveltyIndex:
         faiss.omp_set_num_threads(1)
         self._index = faiss.IndexFlatIP(DIMENSION)
         self._ids: list[str] = []
-        self._known: set[str] = set()
+        self._known: dict[str, int] = {}
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -43,8 +43,12 @@ class NoveltyIndex:
         new = {id: _vector(embedding) for id, embedding in entries if id not in self._known}
         if new:
             self._index.add(np.stack(list(new.values())))
+            self._known.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
             self._ids.extend(new)
-            self._known.update(new)
+
+    def embedding(self, id: str) -> bytes:
+        """What was kept for an id. Raises KeyError."""
+        return self._index.reconstruct(self._known[id]).astype("<f4").tobytes()
 
     def nearest(self, embedding: bytes) -> tuple[str | None, float]:
         """The nearest id and its cosine similarity; (None, 0.0) in an empty index."""
@@ -89,7 +93,7 @@ class NoveltyIndex:
             index = cls.load(path)
         except (FileNotFoundError, IndexMismatch):
             index = cls()
-        if index._known != wanted.keys():
+        if index._known.keys() != wanted.keys():
             index = cls()
             index.extend(wanted.items())
         return index

@@ -18,6 +18,9 @@ class Novelty(Protocol):
     async def add(self, id: str, embedding: bytes) -> None:
         """Keep a program. Idempotent."""
 
+    async def contamination(self, embedding: bytes, fingerprint: str, normal: str) -> str:
+        """Why a candidate copies a held-out member; empty where it does not. What is given empty is not compared."""
+
 
 def bonus(similarity: float, low: float = BONUS_LOW, high: float = BONUS_HIGH) -> float:
     """Novelty reward in [0, 1]: 1 up to `low`, 0 from `high` on, linear in between (the line is ours)."""
