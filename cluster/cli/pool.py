@@ -178,12 +178,18 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         }
         for level, counts in reader.stats(id, _policy(reader)).items()
     }
+    lies = {
+        f"audit: {key}": value
+        for event in events
+        if event.kind == "distrust"
+        for key, value in event.evidence.items()
+    }
     facts = {
         **_row(reader, id),
         "parents": list(member.parents),
         "children": reader.children(id),
         "family": member.family,
-        "evidence": dict(member.evidence),
+        "evidence": {**member.evidence, **lies},
     }
     material = member.to_dict()["material"]
     steps = {step: _step(reader, step) for chain in material.get("chains", ()) for step in chain}

@@ -35,6 +35,7 @@ def render(status: Status) -> RenderableType:
         *tables.policies(status),
         tables.steps(status),
         *tables.nodes(status),
+        *tables.running(status),
         tables.actors(status),
     )
 

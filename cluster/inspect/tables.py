@@ -22,6 +22,7 @@ Status = dict[str, Any]
 STEP_ROWS = 4
 SHOWN_ALARMS = 4
 SHOWN_FIGURES = 5
+SHOWN_JOBS = 6
 SHOWN_ID = 12
 
 
@@ -120,6 +121,29 @@ def actors(status: Status) -> RenderableType:
     return table
 
 
+def running(status: Status) -> list[RenderableType]:
+    """What the sandboxes ran when they last reported, the longest first, with their queues and speeds."""
+    now = status.get("at", time.time())
+    jobs = [
+        (job["since"], name, job, report["gauges"])
+        for name, report in status["actors"].items()
+        for job in report.get("running", ())
+    ]
+    if not jobs:
+        return []
+    table = Table("program", "mode", "calls", "for", "in", "queue", "runs/s", "p50", "p99", title="Running now")
+    for since, name, job, gauges in sorted(jobs, key=lambda each: each[:2])[:SHOWN_JOBS]:
+        table.add_row(
+            visible(job["program"]), visible(job["mode"]), str(job["calls"]), duration(max(0.0, now - since)),
+            f"{name}, zygote {job['replica']}", _number(gauges.get("queue")),
+            f"{gauges.get('runs_per_second', 0.0):.0f}", _milliseconds(gauges.get("p50_seconds")),
+            _milliseconds(gauges.get("p99_seconds")),
+        )  # fmt: skip
+    if len(jobs) > SHOWN_JOBS:
+        table.caption = f"and {len(jobs) - SHOWN_JOBS} more"
+    return [table]
+
+
 def standing(status: Status) -> list[RenderableType]:
     """Alarms that stand now, with how long for."""
     alarms = status.get("active_alarms", ())
@@ -167,6 +191,10 @@ def _state(row: dict[str, Any]) -> str:
 def _lag(row: dict[str, Any]) -> str:
     lag = row.get("replica_lag")
     return "-" if lag is None else f"{lag * 1000:.0f} ms"
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1000:.3g} ms"
 
 
 def _number(value: Any) -> str:

@@ -160,6 +160,19 @@ def test_pool_show_tells_what_the_steps_of_a_composite_ask(runs: Path) -> None:
     assert f"{SECOND.id} Total: Add it up." in shown
 
 
+def test_pool_show_tells_why_a_member_is_distrusted_and_on_what_evidence(runs: Path) -> None:
+    with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24) as pool:
+        found = {"seed": 41, "used": {"value": "8"}, "recomputed": [{"value": "7"}, {"value": "7"}]}
+        pool.distrust(SECOND.id, "audit: solve for seed 41, level 0 is not what a fresh fork says", found)
+    record = json.loads(envolve("pool", "show", SECOND.id, "--folder", runs, "--json").stdout)
+    assert record["status"] == "quarantined" and record["evidence"]["audit: seed"] == 41
+    assert record["evidence"]["audit: recomputed"] == [{"value": "7"}, {"value": "7"}]
+    assert "distrust" in [event["event"] for event in record["history"]]
+    assert "not what a fresh" in " ".join(envolve("pool", "show", SECOND.id, "--folder", runs).stdout.split())
+    composite = json.loads(envolve("pool", "show", FUSED.id, "--folder", runs, "--json").stdout)
+    assert composite["status"] == "quarantined" and composite["levels"] == {}
+
+
 def test_escape_sequences_in_a_candidate_do_not_reach_the_terminal(runs: Path) -> None:
     with PoolWriter.open(runs / "demo" / "pool", map_size=1 << 24) as pool:
         pool.reject(

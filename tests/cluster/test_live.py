@@ -103,6 +103,22 @@ def test_actors_of_one_kind_share_a_row() -> None:
     assert "jobs 6350" in row
 
 
+def test_what_runs_in_the_sandboxes_is_shown_with_since_when_the_longest_first() -> None:
+    gauges = {"queue": 17, "runs_per_second": 812.4, "p50_seconds": 0.00031, "p99_seconds": 0.0421}
+    job = {"program": "p" + "0" * 20, "mode": "verify", "calls": 3, "replica": 0, "since": 995.0}
+    hung = {"program": "p" + "f" * 20, "mode": "validate", "calls": 1, "replica": 1, "since": 880.0}
+    report = {"waiting_for": "", "failures": 0, "gauges": gauges, "running": [job]}
+    actors = {"sandbox-0": report, "sandbox-1": {**report, "running": [hung]}, "sandbox-2": {**report, "running": []}}
+    rows = [row for row in drawn(status_of("demo", actors=actors, at=1000.0)).splitlines() if "zygote" in row]
+    assert [row.split()[1][:2] for row in rows] == ["pf", "p0"]
+    for part in ("validate", "2 min", "sandbox-1, zygote 1", "17", "812", "0.31 ms", "42.1 ms"):
+        assert part in rows[0], part
+    assert "verify" in rows[1] and "5 s" in rows[1]
+    many = {"sandbox-0": {**report, "running": [job] * 9}}
+    assert "and 3 more" in drawn(status_of("demo", actors=many))
+    assert "Running now" not in drawn(status_of("demo"))
+
+
 def test_attached_policies_and_followers_have_rows_of_their_own() -> None:
     report = {"waiting_for": "", "failures": 0, "gauges": {"tokens_per_second": 100.0}}
     names = ("solver-0", "solver-1", "big.solver-0", "big.solver-1", "big.learner")
