@@ -40,8 +40,20 @@ class SubsetSum(Environment):
 '''
 
 
-def program(solve: str, *, top: str = "", domain: str = "int", codomain: str = "int") -> str:
-    """A well-formed program whose `solve` runs the given lines."""
+def program(
+    body: str,
+    *,
+    top: str = "",
+    domain: str = "int",
+    codomain: str = "int",
+    method: str = "solve",
+    sample: str = "1",
+) -> str:
+    """A well-formed program whose `solve`, or `verify`, runs the given lines."""
+    oracle = {
+        "solve": f"solve(self, x: {domain}) -> {codomain}:",
+        "verify": f"verify(self, x: {domain}, answer: {codomain}) -> float:",
+    }[method]
     return f'''
 import random
 from envpool import Environment
@@ -51,10 +63,10 @@ class Subject(Environment):
     rule = "Answer."
 
     def sample(self, rng: random.Random, level: int) -> {domain}:
-        return 1
+        return {sample}
 
-    def solve(self, x: {domain}) -> {codomain}:
-{textwrap.indent(textwrap.dedent(solve).strip(), " " * 8)}
+    def {oracle}
+{textwrap.indent(textwrap.dedent(body).strip(), " " * 8)}
 '''
 
 
@@ -70,6 +82,9 @@ MACHINE = os.uname().machine
 OTHER = os.getppid() or 1  # the zygote; where it is out of sight, process 1 of the namespace
 
 def call(name, *args):
+    return raw(NUMBERS.number(name, MACHINE), NUMBERS.number(name, MACHINE), *args)
+
+def raw(x86_64, aarch64, *args):
     words = [ctypes.c_long(a) if isinstance(a, int) else a for a in args]
-    return libc.syscall(ctypes.c_long(NUMBERS.number(name, MACHINE)), *words)
+    return libc.syscall(ctypes.c_long(x86_64 if MACHINE == "x86_64" else aarch64), *words)
 '''

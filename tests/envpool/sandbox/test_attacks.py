@@ -1,62 +1,141 @@
-"""Attack programs: each ends in a fault it earned or in a lie about its own result, and touches nothing else."""
+"""The battery: each attack earns the verdict that its row names, on every rung of this machine, as root and as nobody.
 
+Beside each attack an honest program keeps its open child; it must get its answer after every one of them.
+"""
+
+import functools
 import os
-from pathlib import Path
+from typing import Any
 
+import profiles
 import pytest
-from attack_table import ATTACKS, Attack
-from hostile import HONEST, KERNEL, program
+from attack import ITSELF, PYTHON, Attack
+from attack_table import ATTACKS
+from attacks_on_trust import LIES
+from battery import TIGHT
+from hostile import KERNEL, PLANTED, program
 
-from envpool.sandbox import Call, Fault, FaultKind, Sandbox, Value
+from envpool.admission import Admission
+from envpool.members import Origin
+from envpool.sandbox import Call, LocalExecutor, Sandbox, SandboxUnavailable, Value
+from envpool.sandbox.doctor import LAYERS
+
+RUNGS = ("strict", "standard")
+IDENTITIES = ("root", "nobody") if os.geteuid() == 0 else ("self",)
+INPUT = "rng.randint(10 ** level, 10 ** (level + 6))"
+LIARS = [attack for attack in ATTACKS if attack.found]
 
 
+@functools.cache
+def battery(identity: str, rung: str) -> dict[str, Any]:
+    return profiles.run_as(identity, "battery", rung)
+
+
+def outcome(identity: str, rung: str, attack: Attack) -> dict[str, Any]:
+    """What came of one attack; skips where there is no such user or no such rung, by name."""
+    if reason := profiles.unavailable(identity):
+        pytest.skip(reason)
+    told = battery(identity, rung)
+    if "not offered" in told:
+        pytest.skip(f"rung {rung} is not offered to {identity} here: {told['not offered']}")
+    return next(one for one in told["outcomes"] if one["name"] == attack.name)
+
+
+@pytest.mark.parametrize("rung", [*RUNGS, "wasm"])
+@pytest.mark.parametrize("identity", IDENTITIES)
+def test_the_battery_runs_on_each_rung_that_is_offered(identity: str, rung: str) -> None:
+    assert outcome(identity, rung, ATTACKS[0])["contained"]
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+@pytest.mark.parametrize("identity", IDENTITIES)
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
-def test_attack_is_contained(sandbox: Sandbox, attack: Attack) -> None:
-    before = sandbox.metrics().get("restarts", 0)
-    [result] = sandbox.run(attack.source(), [Call("solve", (1,))], fresh=True)
-
-    if isinstance(result, Fault):
-        assert result.kind in attack.kinds, result
-    else:
-        assert not attack.kinds, result
-        assert not attack.refused or result == Value(1), "the kernel let it through"
-    assert sandbox.run(HONEST, [Call("solve", ([1, 2, 3],))]) == [Value(6)]
-    assert sandbox.metrics().get("restarts", 0) == before, "an attack must not pass for trouble of the machine"
-    assert not Path("/tmp/envolve-was-here").exists()
+def test_attack_is_contained(identity: str, rung: str, attack: Attack) -> None:
+    came = outcome(identity, rung, attack)
+    assert came["contained"], came
+    assert came["honest"], "another program was disturbed"
+    assert came["restarts"] == 0, "an attack must not pass for trouble of the machine"
+    assert not came["trace"], "a file was made outside"
 
 
-def test_a_score_outside_its_range_is_a_fault_of_the_program(sandbox: Sandbox) -> None:
-    for score in ("float('nan')", "float('inf')", "1.5", "-0.1", "'1'", "None", "10 ** 400"):
-        source = program("pass").replace(
-            "def solve(self, x: int) -> int:", "def verify(self, x: int, answer: int) -> float:"
-        ) + f"        return {score}\n"  # fmt: skip
-        [result] = sandbox.run(source, [Call("verify", (1, 1))])
-        assert isinstance(result, Fault) and result.kind == FaultKind.ILLEGAL_VALUE, (score, result)
+def test_the_battery_is_large_and_each_row_names_the_layer_that_stops_it() -> None:
+    assert len(ATTACKS) >= 120
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS)
+    assert {attack.layer for attack in ATTACKS} <= {*LAYERS, PYTHON, ITSELF}
+    assert all(attack.found for attack in LIES), "a lie says who finds it out"
 
 
-def test_a_child_sees_none_of_the_owners_environment(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = program("return sorted(os.environ)", top=KERNEL, codomain="list[str]")
-    [result] = sandbox.run(source, [Call("solve", (1,))], fresh=True)
-    assert isinstance(result, Value)
-    assert set(result.value) <= {
-        "HOME", "LANG", "LC_ALL", "MALLOC_ARENA_MAX", "PATH", "PYTHONHASHSEED", "PYTHONUTF8", "TZ",
-    }  # fmt: skip
+@pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.harmless], ids=lambda attack: attack.name)
+def test_what_the_filter_refuses_succeeds_without_it(attack: Attack) -> None:
+    """So that no row passes because its attempt was clumsy. Not as root, who gives up its files on every rung."""
+    identity = "nobody" if os.geteuid() == 0 else "self"
+    if reason := profiles.unavailable(identity):
+        pytest.skip(reason)
+    told = _without_walls(identity)
+    came = next(one for one in told["outcomes"] if one["name"] == attack.name)
+    assert (came["fault"], came["value"]) == (None, 0), came
 
 
-def test_a_child_holds_five_descriptors_and_no_more(sandbox: Sandbox) -> None:
+@functools.cache
+def _without_walls(identity: str) -> dict[str, Any]:
+    return profiles.run_as(identity, "battery", "unsafe", "harmless")
+
+
+@pytest.mark.parametrize("attack", LIARS, ids=lambda attack: attack.name)
+async def test_a_lie_about_its_own_results_is_found_out_by_admission(attack: Attack) -> None:
+    source = program(attack.body, top=KERNEL, codomain=attack.codomain, method=attack.method, sample=INPUT)
+    if attack.method == "verify":  # a feasibility oracle plants its answers
+        source = source.replace("import Environment", "import Environment, Planted").replace(
+            f"return {INPUT}", f"return Planted({INPUT}, {INPUT})"
+        )
+    executor = LocalExecutor(TIGHT)
+    try:
+        verdict = await Admission(executor).judge(source, Origin.POLICY)
+    finally:
+        executor.close()
+    assert (verdict.member, verdict.gate) == (None, attack.found), verdict.reason
+
+
+async def test_a_program_that_does_not_lie_passes_the_gates_that_find_the_liars() -> None:
+    executor = LocalExecutor(TIGHT)
+    try:
+        verdict = await Admission(executor).judge(PLANTED, Origin.POLICY)
+    finally:
+        executor.close()
+    assert verdict.member is not None, verdict.reason
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_a_later_input_is_not_in_a_childs_memory_before_its_call(rung: str) -> None:
     body = """
-        held = []
-        for fd in range(16):
-            if libc.fcntl(fd, 1) != -1:
-                held.append(fd)
-        return held
+        if x != 1: return 0
+        wanted = str(7).encode() * 9
+        found, at = 0, id(object()) & ~4095
+        found += wanted in ctypes.string_at(at, 65536)
+        gc = sys.modules['gc']
+        gc.unfreeze()
+        for thing in gc.get_objects():
+            if type(thing) in (dict, list, tuple) and len(thing) < 50:
+                found += any(type(part) is int and part == int(wanted) for part in
+                             (thing.values() if type(thing) is dict else thing))
+        return found
     """
-    [result] = sandbox.run(program(body, top=KERNEL, codomain="list[int]"), [Call("solve", (1,))], fresh=True)
-    assert result == Value([0, 1, 2, 3, 4])
+    with started(rung) as sandbox:
+        calls = [Call("solve", (x,)) for x in (1, 777_777_777)]
+        assert sandbox.run(program(body, top=KERNEL), calls, fresh=True) == [Value(0), Value(0)]
 
 
+@pytest.mark.parametrize("rung", RUNGS)
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has a uid to drop")
-def test_a_child_of_root_is_not_root(sandbox: Sandbox) -> None:
-    source = program("return os.getuid()", top=KERNEL)
-    [result] = sandbox.run(source, [Call("solve", (1,))], fresh=True)
-    assert isinstance(result, Value) and result.value >= 61_184
+def test_a_child_of_root_is_not_root(rung: str) -> None:
+    with started(rung) as sandbox:
+        source = program("return os.getuid()", top=KERNEL)
+        [result] = sandbox.run(source, [Call("solve", (1,))], fresh=True)
+        assert isinstance(result, Value) and result.value >= 61_184
+
+
+def started(rung: str) -> Sandbox:
+    try:
+        return Sandbox(TIGHT, rung=rung)
+    except SandboxUnavailable as error:
+        pytest.skip(f"rung {rung} is not offered here: {error}")
