@@ -112,7 +112,7 @@ class GroupBuffer:
 
     def reserve(self, count: int, version: int, owner: str = "") -> list[str]:
         """Up to `count` permits for groups that policy `version` will begin."""
-        self._drop_unfit(version)
+        self._drop_stale(version)
         under_way = sum(entry.state is not State.TRAINED for entry in self._entries.values())
         permits = []
         for _ in range(min(count, self.capacity - under_way)):
@@ -176,7 +176,8 @@ class GroupBuffer:
         """
         for _, entry in self._of(State.TAKEN):
             entry.state = State.READY
-        self._drop_unfit(version)
+        self._drop_stale(version)
+        self._drop_distrusted()
         waiting = sorted((entry.begun, key) for key, entry in self._entries.items() if entry.waits)
         if len(waiting) < self._size:
             return None
@@ -284,7 +285,7 @@ class GroupBuffer:
         return group_id in self._past or any(entry.id == group_id for entry in self._entries.values())
 
     def _full(self, version: int) -> bool:
-        self._drop_unfit(version)
+        self._drop_stale(version)
         return len(self._of(State.READY)) >= 2 * self.capacity
 
     def _accept(self, key: str, group: Group) -> str:
@@ -303,13 +304,15 @@ class GroupBuffer:
         member = group.recipe.get("member")
         return member is not None and self._distrusted(member)
 
-    def _drop_unfit(self, version: int) -> None:
+    def _drop_stale(self, version: int) -> None:
         for key, entry in self._of(State.READY):
-            if entry.group is None:
-                continue
-            if version - entry.begun > self._max_staleness:
+            if entry.waits and version - entry.begun > self._max_staleness:
                 self._drop(key, "stale", entry.id)
-            elif self._lies(entry.group):
+
+    def _drop_distrusted(self) -> None:
+        """Before a batch is made up, and no more often: the question costs a look into the pool."""
+        for key, entry in self._of(State.READY):
+            if entry.group is not None and self._lies(entry.group):
                 self._drop(key, DISTRUSTED, entry.id)
 
     def _drop(self, key: str, reason: str, group_id: str | None = None) -> str:

@@ -19,6 +19,7 @@ from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.shipped import shipped
 from envpool.store import PoolReader
 from tests.actors.conftest import Raise
+from tests.actors.scripted_curator import CURATOR as SCRIPTED
 from tests.actors.test_buffer_actor import group
 
 POOL, METRICS = Post("pool", "actors.pool:PoolActor"), Post("metrics", "actors.metrics:MetricsActor")
@@ -162,3 +163,20 @@ async def test_groups_that_wait_and_those_that_arrive_are_dropped_by_the_buffer(
         "and their bodies are gone from the pool"
     )
     assert await peers.pool.distrust(TURNCOAT.id, "audit", {"seed": 1}, 3) == []
+
+
+async def test_a_recipe_that_was_drawn_before_its_member_was_found_out_is_not_played(make: Raise, peers: Peers) -> None:
+    for post in (POOL, METRICS, BUFFER, SANDBOXES[0], SCRIPTED):
+        make(post)
+    await peers.pool.put_state("phase", "training")
+    await peers.pool.admit(TURNCOAT.to_dict(), "a test", 0)
+    await peers.pool.distrust(TURNCOAT.id, "audit", {"seed": 1}, 0)
+    await peers.curator.tell(TURNCOAT.id)  # as one that has not heard of it yet
+    make(SOLVER)
+
+    async def given_back() -> bool:
+        return (await peers.buffer.health())["gauges"].get("dropped: distrusted", 0) >= 4
+
+    await until(given_back)
+    gauges = (await peers["solver-0"].health())["gauges"]
+    assert gauges["groups"] == gauges["requests"] == 0 and await peers.curator.recorded() == []
