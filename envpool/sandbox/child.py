@@ -17,6 +17,7 @@ from envpool.sandbox.server import ForkServer, Lost, cpu_net
 
 _STALL_SHARE = 0.2  # of the CPU budget: below it, a child at its wall limit was not given time
 _MIN_WAIT = 0.005  # seconds between two looks at a CPU clock
+_IDLE_CPU = 0.05  # seconds that a child may use between two calls
 _EXIT_GRACE = 1.0  # seconds between the end of a pipe and the end of the process that held it
 _CHUNK = 1 << 16
 
@@ -37,6 +38,7 @@ class Child:
 
     def __init__(self, server: ForkServer, limits: SandboxLimits, opening: bytes, seat: Seat) -> None:
         self.calls = 0
+        self._cpu_replied = 0.0  # CPU seconds when its last reply had come
         self._seat = seat
         self._seated: int | None = None  # the CPU it may run on, where it is one
         self._server = server
@@ -62,14 +64,22 @@ class Child:
         reply = self._again(request, deadline) if self._confined else self._first(request, deadline)
         if self._wanted(reply) != len(reply):
             reply = self._rest(reply, deadline)
+        self._cpu_replied = self.cpu()
         return reply[HEADER:]
 
     def expect_silence(self) -> None:
-        """Raises Ended where a child that was not asked wrote or died, Lost where it was killed."""
+        """Raises Ended where a child that was not asked wrote, worked or died, Lost where it was killed."""
         if self._confined and self.speaks():
             if os.read(self._reply_fd, 1):
                 raise Ended(FaultKind.PROTOCOL_ERROR, "it wrote without being asked")
             raise self._death()
+
+        if not self.idles():
+            raise Ended(FaultKind.CPU_LIMIT, "it worked without being asked")
+
+    def idles(self) -> bool:
+        """Whether it has used no CPU time since its last reply but for going back to its input. Raises Lost."""
+        return self.calls == 0 or self.cpu() - self._cpu_replied <= _IDLE_CPU
 
     def speaks(self) -> bool:
         return bool(self._readable.poll(0))

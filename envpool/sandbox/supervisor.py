@@ -5,8 +5,10 @@ again on a new zygote twice and then raised. Thread-confined: one thread at a ti
 It never parses, compiles or runs a source.
 """
 
+import contextlib
 import logging
 import secrets
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,6 +33,7 @@ from envpool.sandbox.server import ForkServer, Lost
 log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3
+_SWEEP_SECONDS = 1.0  # between two looks at what open children do of their own accord
 _Key = tuple[str, bool]  # source, and whether the child serves one job only
 
 
@@ -52,6 +55,7 @@ class Sandbox:
         self._hash_seed = hash_seed
         self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
         self._counts: Counter[str] = Counter()
+        self._next_sweep = 0.0
         self._seat = Seat()
         self._allow_unsafe = allow_unsafe
         self._server: ForkServer | None = ladder.start(
@@ -66,6 +70,7 @@ class Sandbox:
                 Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
             ] * len(calls)
         key = (source, fresh)
+        self._sweep()
         try:
             return [self._persistently(key, call) for call in calls]
         finally:
@@ -146,6 +151,18 @@ class Sandbox:
         if isinstance(result, Fault):
             self._counts[result.kind.value] += 1
         return replace(result, unsafe=True) if self._rung == ladder.Rung.UNSAFE else result
+
+    def _sweep(self) -> None:
+        """Now and then ends the open children that work while nobody asks them: their calls' limits do not see it."""
+        now = time.monotonic()
+        if now < self._next_sweep:
+            return
+        self._next_sweep = now + _SWEEP_SECONDS
+        for key, child in list(self._children.items()):
+            with contextlib.suppress(Lost):  # of one that is gone the next call of it will tell
+                if not child.idles():
+                    self._forget(key)
+                    self._counts["restless"] += 1
 
     def _child(self, key: _Key) -> Child:
         """The open child of a source, or a new one. Raises Lost."""

@@ -5,6 +5,7 @@ Beside each attack an honest program keeps its open child; it must get its answe
 
 import functools
 import os
+import time
 from typing import Any
 
 import profiles
@@ -13,11 +14,11 @@ from attack import ITSELF, PYTHON, Attack
 from attack_table import ATTACKS
 from attacks_on_trust import LIES
 from battery import TIGHT
-from hostile import KERNEL, PLANTED, program
+from hostile import HONEST, KERNEL, PLANTED, program
 
 from envpool.admission import Admission
 from envpool.members import Origin
-from envpool.sandbox import Call, LocalExecutor, Sandbox, SandboxUnavailable, Value
+from envpool.sandbox import Call, Fault, FaultKind, LocalExecutor, Sandbox, SandboxUnavailable, Value
 from envpool.sandbox.doctor import LAYERS
 
 RUNGS = ("strict", "standard")
@@ -139,3 +140,29 @@ def started(rung: str) -> Sandbox:
         return Sandbox(TIGHT, rung=rung)
     except SandboxUnavailable as error:
         pytest.skip(f"rung {rung} is not offered here: {error}")
+
+
+WORKS_AFTERWARDS = """
+    real = os.read
+    def read(*args):
+        for _ in range(100_000_000): pass
+        return real(*args)
+    os.read = read
+    return x
+"""
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_a_child_that_works_after_its_reply_is_found_at_the_next_call_of_it_or_of_another(rung: str) -> None:
+    busy = program(WORKS_AFTERWARDS, top=KERNEL)
+    with started(rung) as sandbox:
+        assert sandbox.run(busy, [Call("solve", (1,))]) == [Value(1)]
+        time.sleep(0.5)
+        [again] = sandbox.run(busy, [Call("solve", (2,))])
+        assert isinstance(again, Fault) and again.kind is FaultKind.CPU_LIMIT, again
+        assert sandbox.run(busy, [Call("solve", (3,))]) == [Value(3)]
+        end = time.monotonic() + 20
+        while not sandbox.metrics().get("restless") and time.monotonic() < end:
+            time.sleep(0.3)
+            assert sandbox.run(HONEST, [Call("solve", ([1],))]) == [Value(1)]
+        assert sandbox.metrics()["restless"] == 1
