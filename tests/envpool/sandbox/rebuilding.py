@@ -1,0 +1,96 @@
+"""Recipes rebuilt and judged over one sandbox, as bytes that can be compared; also in a process of its own.
+
+`python -m rebuilding HASH_SEED` prints what this process makes of RECIPES.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from itertools import pairwise
+
+from envpool.answers import write
+from envpool.contract import Instance, Recipe
+from envpool.execution import Examiner, ProgramFault
+from envpool.members import Composite, Member, Origin, Program
+from envpool.sandbox import Call, Result, Sandbox, Value
+from envpool.shipped import shipped
+from envpool.signatures import from_wire, parse_type
+
+SHIPPED = shipped("all", "all")
+LEVELS = (0, 3)
+SEEDS = (0, 1)
+
+
+class OneSandbox:
+    """A sandbox as an executor, all calls in `fresh` forks or none."""
+
+    def __init__(self, sandbox: Sandbox, fresh: bool) -> None:
+        self._sandbox = sandbox
+        self._fresh = fresh
+
+    async def run(
+        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+    ) -> list[Result]:
+        return self._sandbox.run(source, calls, fresh=self._fresh)
+
+
+def pool_of(
+    sandbox: Sandbox, sources: Iterable[str] = tuple(each.source for each in SHIPPED)
+) -> dict[str, Member]:
+    """Members of these programs, by id, and where there are several the composites of neighbours."""
+    programs = [_program(sandbox, source) for source in sources]
+    materials: list[Program | Composite] = [*programs]
+    for a, b in pairwise(programs):
+        if "dict" not in (a.domain, b.domain):
+            types = (f"tuple[{a.domain}, {b.domain}]", f"tuple[{a.codomain}, {b.codomain}]")
+            materials.append(Composite("PARALLEL", ((a.id,), (b.id,)), *types))
+        if a.codomain == b.domain and {a.oracle, b.oracle} == {"equality"}:
+            materials.append(Composite("SEQUENTIAL", ((a.id, b.id),), a.domain, b.codomain))
+    return {material.id: Member(material, Origin.SEED) for material in materials}
+
+
+def _program(sandbox: Sandbox, source: str) -> Program:
+    [report] = sandbox.run(source, [Call("inspect")])
+    assert isinstance(report, Value), report
+    facts = report.value
+    return Program(source, *(facts[name] for name in ("name", "rule", "domain", "codomain", "oracle")))
+
+
+def recipes(pool: Iterable[str]) -> list[Recipe]:
+    return [Recipe(member, seed, level) for member in pool for seed in SEEDS for level in LEVELS]
+
+
+def rebuilt(
+    sandbox: Sandbox, pool: dict[str, Member], wanted: Iterable[Recipe], *, fresh: bool = False
+) -> dict[str, str]:
+    """Prompt, references and verdicts of each recipe as text, by its key."""
+    examiner = Examiner(OneSandbox(sandbox, fresh), pool.__getitem__)
+    return {recipe.key(): asyncio.run(_rebuilt(examiner, recipe)) for recipe in wanted}
+
+
+async def _rebuilt(examiner: Examiner, recipe: Recipe) -> str:
+    try:
+        instance = await examiner.build(recipe)
+    except ProgramFault as fault:  # a chain whose second step accepts nothing that the first one makes
+        return f"no instance: {fault}"
+    outcomes = await examiner.score_all(instance, _responses(instance))
+    return json.dumps([asdict(instance), [repr(outcome) for outcome in outcomes]])
+
+
+def _responses(instance: Instance) -> list[str]:
+    """The reference, something else, and no answer at all."""
+    types = [parse_type(text) for text in instance.answer_types]
+    right = write([from_wire(reference) for reference in instance.references], types)
+    return [right, "<answer>1</answer>", "<answer>[1, 2]</answer>", "no idea"]
+
+
+def main() -> None:
+    with Sandbox(hash_seed=int(sys.argv[1])) as sandbox:
+        pool = pool_of(sandbox, json.load(sys.stdin))
+        sys.stdout.write(json.dumps(rebuilt(sandbox, pool, recipes(pool))))
+
+
+if __name__ == "__main__":
+    main()
