@@ -56,7 +56,7 @@ def errands(seed: int) -> Iterator[Errand]:
         fresh = rng.random() < FRESH_SHARE
         if rng.random() < HOSTILE_SHARE:
             attack = rng.choice(ATTACKS)
-            yield Errand(attack.name, attack.source(), (Call("solve", (1,)),), fresh)
+            yield Errand(attack.name, attack.source(), (attack.call(),), fresh)
         else:
             yield _honest(rng, fresh)
 

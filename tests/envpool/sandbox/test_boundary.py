@@ -19,7 +19,9 @@ VALUES = st.recursive(
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.lists(inner, max_size=4).map(tuple)
-        | st.dictionaries(st.integers() | st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3)
+        | st.dictionaries(
+            st.integers() | st.text(st.characters(exclude_categories=["Cs"])), inner, max_size=3
+        )
     ),
     max_leaves=15,
 )
@@ -49,6 +51,23 @@ def test_any_json_is_of_the_expected_shape_or_refused(content: object, method: s
         assert to_wire(from_wire(result.value)) is not None or result.value is None
     else:
         assert (method, type(result.value)) in {("accepts", bool), ("show", str)}
+
+
+@given(
+    st.sampled_from(["verify", "accepts"]), JSON | st.sampled_from([0.0, 1.0, True, False]), st.integers(6, 8)
+)
+def test_the_replies_that_are_known_by_heart_are_read_as_all_others_are(
+    method: str, content: object, identity: int
+) -> None:
+    said = []
+    for separators in ((",", ":"), (", ", ": ")):
+        body = json.dumps([identity, "value", content], separators=separators).encode()
+        try:
+            result = wire.read_reply(body, 7, method)
+            said.append((result, type(result.value) if isinstance(result, Value) else None))
+        except wire.Malformed:
+            said.append(None)
+    assert said[0] == said[1]
 
 
 @given(VALUES)
@@ -89,7 +108,13 @@ def test_a_reply_to_another_call_is_refused() -> None:
 
 
 def test_a_child_may_not_report_what_only_the_supervisor_can_know() -> None:
-    for kind in (FaultKind.CRASH, FaultKind.POLICY_KILL, FaultKind.CPU_LIMIT, FaultKind.PROTOCOL_ERROR, "infra"):
+    for kind in (
+        FaultKind.CRASH,
+        FaultKind.POLICY_KILL,
+        FaultKind.CPU_LIMIT,
+        FaultKind.PROTOCOL_ERROR,
+        "infra",
+    ):
         with pytest.raises(wire.Malformed):
             reply("solve", "x", kind=kind)
 
