@@ -23,7 +23,7 @@ class Footprint:
     jobs: int
     owner_kib: int
     zygote_kib: int
-    owner_descriptors: int
+    owner_descriptors: int  # beyond the two of each open child
     zygote_descriptors: int  # 0 where only root may look
     strays: int  # children beyond those that are open, waiting or process 1
     zombies: int
@@ -39,16 +39,16 @@ ROOM = {
 NEVER = ("strays", "zombies")
 
 
-def footprint(jobs: int, zygote: int, kept: int) -> Footprint:
-    """Once the zygote has buried the children that were dropped and `kept` live, or has had time enough to."""
-    end = time.monotonic() + SETTLE_SECONDS
+def footprint(jobs: int, zygote: int, opened: int, others: int) -> Footprint:
+    """Once only the `opened` children and so many `others` are left of the zygote's, or it has had time enough."""
+    kept, end = opened + others, time.monotonic() + SETTLE_SECONDS
     while (len(children(zygote)) != kept or zombies(zygote)) and time.monotonic() < end:
         time.sleep(0.005)
     return Footprint(
         jobs=jobs,
         owner_kib=resident_kib(os.getpid()),
         zygote_kib=resident_kib(zygote),
-        owner_descriptors=descriptors(os.getpid()),
+        owner_descriptors=descriptors(os.getpid()) - 2 * opened,
         zygote_descriptors=descriptors(zygote),
         strays=len(children(zygote)) - kept,
         zombies=zombies(zygote),

@@ -87,7 +87,8 @@ def run(
             outcome.wrong.append(f"{errand.name} passed for trouble of the machine: the zygote was replaced")
             zygote = sandbox.zygote_pid
         if done % every == 0:
-            outcome.footprints.append(footprint(done, zygote or 0, _kept(sandbox)))
+            opened = sandbox.metrics()["open_children"]
+            outcome.footprints.append(footprint(done, zygote or 0, opened, _others(sandbox)))
             verdicts = ", ".join(f"{name} {count}" for name, count in sorted(outcome.verdicts.items()))
             tell(f"{done} jobs: {verdicts}")
         if done == jobs:
@@ -95,9 +96,9 @@ def run(
     raise AssertionError("errands never end")
 
 
-def _kept(sandbox: Sandbox) -> int:
-    """Children that a sandbox has between two jobs: the open ones, one forked ahead, and process 1 of a namespace."""
-    return sandbox.metrics()["open_children"] + 1 + (sandbox.rung == Rung.STRICT)
+def _others(sandbox: Sandbox) -> int:
+    """Children that no job has: one forked ahead, and process 1 where they have a namespace."""
+    return 2 if sandbox.rung == Rung.STRICT else 1
 
 
 def _run(sandbox: Sandbox, errand: Errand, outcome: Outcome) -> None:
