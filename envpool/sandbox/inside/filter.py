@@ -16,6 +16,7 @@ ALLOW, KILL_PROCESS, ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 X32_BIT = 0x40000000
 PROT_EXEC, FUTEX_WAKE, FUTEX_CMD_MASK, SIGABRT = 4, 1, 0x7F, 6
 F_GETFD, F_GETFL, TCGETS = 1, 3, 0x5401
+MADV_DONTNEED, MADV_FREE, OWN_CLOCKS = 4, 8, 16
 
 LOAD, AND, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
 _NR, _ARCH, _ARGS = 0, 4, 16  # offsets into struct seccomp_data; both architectures are little-endian
@@ -58,9 +59,18 @@ def high(argument: int) -> int:
 def _checks() -> dict[str, list[Step]]:
     """Bodies of the calls whose arguments decide; each ends in ALLOW or falls to refusal."""
     no_exec = [Step(LOAD, low(2)), Step(ANY_BIT, PROT_EXEC, "eperm", "allow")]
+    # The numbers above are the CPU clocks of other processes: who lives, and how long the zygote has worked.
+    own_clock = [Step(LOAD, low(0)), Step(AT_LEAST, OWN_CLOCKS, "eperm", "allow")]
     return {
         "mmap": no_exec,
         "mprotect": no_exec,
+        "clock_gettime": own_clock,
+        "clock_getres": own_clock,
+        # What malloc does. Other advice merges equal pages with those of other processes, throws pages of shared
+        # libraries out of memory, or makes a child wait for a disk, which looks like a stalled machine.
+        "madvise": [
+            Step(LOAD, low(2)), Step(EQUAL, MADV_DONTNEED, "allow"), Step(EQUAL, MADV_FREE, "allow", "eperm"),
+        ],
         # Nothing else runs in the process, so waiting on a futex could only hang.
         "futex": [
             Step(LOAD, low(1)), Step(AND, FUTEX_CMD_MASK), Step(EQUAL, FUTEX_WAKE, "allow", "eperm"),

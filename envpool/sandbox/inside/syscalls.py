@@ -43,8 +43,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
 
 # Memory, clocks, identity, signals to oneself and the two pipes: no way out of the process.
 FREE = (
-    "read", "write", "readv", "writev", "close", "lseek", "munmap", "mremap", "brk", "madvise", "rt_sigreturn",
-    "rt_sigaction", "rt_sigprocmask", "sigaltstack", "restart_syscall", "clock_gettime", "clock_getres",
+    "read", "write", "readv", "writev", "close", "lseek", "munmap", "mremap", "brk", "rt_sigreturn",
+    "rt_sigaction", "rt_sigprocmask", "sigaltstack", "restart_syscall",
     "gettimeofday", "time", "times", "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid",
     "getrusage", "getrandom", "sched_yield", "sched_getaffinity", "getcpu", "uname", "sysinfo", "exit", "exit_group",
 )

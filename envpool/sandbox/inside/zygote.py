@@ -11,6 +11,7 @@ import fcntl
 import gc
 import importlib
 import json
+import mmap
 import os
 import resource
 import socket
@@ -19,6 +20,7 @@ import threading
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from envpool.sandbox.inside import kernel
 from envpool.sandbox.inside.child import Cage
 from envpool.sandbox.inside.nursery import Nursery
 from envpool.sandbox.inside.selftest import SelfTestFailed, run_self_test
@@ -67,6 +69,7 @@ def _lock(control_fd: int, settings: dict[str, Any]) -> tuple[Cage, Walls]:
     _preload(settings["imports"])
     _reserve_descriptors()
     _check_scrubbed(control_fd, settings["environment"])
+    _check_memory()
     mapped = _mapped()
     walls = raise_walls(settings["rung"])
     cage = Cage(
@@ -121,6 +124,23 @@ def _check_scrubbed(control_fd: int, environment: list[str]) -> None:
             with contextlib.suppress(OSError):  # the listing's own is closed by now
                 os.fstat(descriptor)
                 raise Refused(f"it was left descriptor {descriptor}")
+
+
+def _check_memory() -> None:
+    """No page of a child shall be written and executed, nor written by one child and read by another.
+
+    Code pages that a library left writable are closed. Raises Refused where memory is shared.
+    """
+    with open("/proc/self/maps") as maps:
+        lines = [line.split() for line in maps]
+    for span, permissions, *_ in lines:
+        if "w" not in permissions:
+            continue
+        if "s" in permissions:
+            raise Refused("it has memory that its children would share")
+        if "x" in permissions:
+            start, end = (int(part, 16) for part in span.split("-"))
+            kernel.call("mprotect", start, end - start, mmap.PROT_READ | mmap.PROT_EXEC)
 
 
 def _mapped() -> int:

@@ -46,6 +46,10 @@ PROCESSES = [
     killed("asking which filters there are", "call('seccomp', 2, 0, ctypes.create_string_buffer(4))"),
     killed("seccomp again through prctl", "libc.prctl(22, 2, ctypes.create_string_buffer(16), 0, 0)"),
     killed("privileges again", "libc.prctl(38, 0, 0, 0, 0)"),
+    refused("how long the zygote has worked",
+            "call('clock_gettime', (~OTHER << 3) | 2, ctypes.create_string_buffer(16))"),
+    refused("who else lives, by their clocks",
+            "call('clock_getres', (~1 << 3) | 2, ctypes.create_string_buffer(16))"),
     refused("a session of its own", "libc.setsid()", harmless=False),
     refused("a group of its own", "libc.setpgid(0, 0)", harmless=False),
     refused("waiting for another's child", "call('wait4', -1, None, 1, None) if 'wait4' in NUMBERS.NUMBERS else "
@@ -124,6 +128,11 @@ LIMITS_AND_MEMORY = [
     refused("a memory key", "raw(330, 289, 0, 0)", harmless=False),
     refused("shared memory", "libc.shmget(0, 4096, 0o1600)"),
     refused("attaching shared memory to execute it", "libc.shmat(0, None, 0o100000)", harmless=False),
+    refused("pages merged with those of whoever has the same", "call('madvise', id(os) & ~4095, 4096, 12)",
+            harmless=False),
+    refused("pages sent to the disk, to be waited for", "call('madvise', id(os) & ~4095, 4096, 21)"),
+    refused("the pages of libc thrown out of memory",
+            "call('madvise', ctypes.cast(libc.getpid, ctypes.c_void_p).value & ~4095, 4096, 20)"),
     refused("a queue of messages", "libc.msgget(0, 0o1600)"),
     refused("semaphores", "libc.semget(0, 1, 0o1600)"),
     attack("a callback made at run time", SECCOMP, MEMORY, """

@@ -80,6 +80,9 @@ def wanted(name: str | None, args: list[int]) -> int:
         "fcntl": (low[1] in (1, 3), EPERM),
         "prlimit64": (low[0] == 0 and args[2] == 0, EPERM),
         "ioctl": (low[1] == 0x5401, EPERM),
+        "madvise": (low[2] in (4, 8), EPERM),
+        "clock_gettime": (low[0] < 16, EPERM),
+        "clock_getres": (low[0] < 16, EPERM),
     }[name or ""]
     return seccomp.ALLOW if allowed else otherwise
 
@@ -203,6 +206,21 @@ def test_limits_are_read_only_and_only_ones_own(machine: str) -> None:
     assert call(machine, "prlimit64", 0, 7, 0, 1234) == seccomp.ALLOW
     for who, new in ((0, 1), (0, 1 << 32), (PID, 0), (1, 0)):
         assert call(machine, "prlimit64", who, 7, new, 1234) == EPERM
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@given(pid=st.integers(0, 2**22), kind=st.integers(0, 7), high=st.sampled_from([0, 2**32 - 1, 1]))
+def test_the_clock_of_no_other_process_is_read(machine: str, pid: int, kind: int, high: int) -> None:
+    clock = ((~pid << 3) | kind) & 0xFFFFFFFF
+    for name in ("clock_gettime", "clock_getres"):
+        assert call(machine, name, high << 32 | clock) == EPERM
+        assert call(machine, name, kind) == seccomp.ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_advice_on_memory_only_gives_it_back(machine: str) -> None:
+    allowed = {advice for advice in range(256) if call(machine, "madvise", 0, 4096, advice) == seccomp.ALLOW}
+    assert allowed == {seccomp.MADV_DONTNEED, seccomp.MADV_FREE}
 
 
 @pytest.mark.parametrize("machine", MACHINES)

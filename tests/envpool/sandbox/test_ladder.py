@@ -13,6 +13,7 @@ from hostile import HONEST, KERNEL, program
 from envpool.sandbox import (
     Call,
     Fault,
+    FaultKind,
     InfrastructureFault,
     LocalExecutor,
     Sandbox,
@@ -197,6 +198,29 @@ def test_a_second_wall_that_only_seems_to_stand_is_found_out_at_the_start(
     monkeypatch.setattr(server, "_BOOT", server._BOOT.replace("main(int", f"{harm}; main(int"))
     with pytest.raises(SandboxUnavailable, match=f"self-test: {named}"):
         Sandbox(TIGHT, rung="strict")
+
+
+def boot_with(monkeypatch: pytest.MonkeyPatch, harm: str) -> None:
+    """Something that a zygote would bring along, done in it before it locks itself."""
+    monkeypatch.setattr(server, "_BOOT", server._BOOT.replace("main(int", f"{harm}; main(int"))
+
+
+def test_a_zygote_with_memory_that_children_would_share_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    boot_with(monkeypatch, "import mmap; sys.page = mmap.mmap(-1, 4096)")
+    with pytest.raises(SandboxUnavailable, match="share"):
+        Sandbox(TIGHT)
+
+
+def test_code_pages_that_a_library_left_writable_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    boot_with(
+        monkeypatch,
+        "import ctypes, mmap; sys.page = mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=7); "
+        "sys.at = ctypes.addressof(ctypes.c_char.from_buffer(sys.page))",
+    )
+    with Sandbox(TIGHT) as sandbox:
+        for body, kind in (("return ctypes.memset(sys.at, 0xc3, 1) and 1", FaultKind.CRASH), ("return 1", None)):
+            [result] = sandbox.run(program(body, top=KERNEL), [Call("solve", (1,))])
+            assert (result.kind if isinstance(result, Fault) else None) is kind
 
 
 def test_a_child_of_strict_sees_neither_its_zygote_nor_the_name_of_its_node() -> None:
