@@ -19,7 +19,7 @@ from envpool.sandbox import (
     Value,
     server,
 )
-from envpool.sandbox.meter import program_id
+from envpool.sandbox.meter import Meter, program_id
 
 PID = program("return os.getpid()", top=KERNEL)
 HASH = program("return hash('text') % 1_000_000_007")
@@ -118,4 +118,19 @@ async def test_the_meter_tells_what_runs_how_fast_and_with_which_verdicts(execut
     told = executor.metrics()
     assert executor.running() == []
     assert (told["verdict_ok"], told["verdict_cpu_limit"], told["calls"]) == (9, 1, 10)
-    assert 0 < told["p50_seconds"] <= told["p99_seconds"] and told["runs_per_second"] == 1.0
+    assert 0 < told["p50_seconds"] <= told["p99_seconds"]
+
+
+def test_speed_is_that_of_the_last_ten_seconds_and_p99_is_of_jobs() -> None:
+    now = [0.0]
+    meter = Meter(clock=lambda: now[0])
+    for seconds in [0.01] * 98 + [0.5, 4.0]:
+        with meter.job(Job(HONEST, (ONE, ONE))) as judged:
+            now[0] += seconds
+            judged([Value(1), Fault(FaultKind.CRASH)])
+    told = meter.snapshot()
+    assert told["runs_per_second"] == 20.0, "200 calls in ten seconds"
+    assert [round(told[name], 6) for name in ("p50_seconds", "p99_seconds")] == [0.01, 0.5]
+    assert (told["verdict_ok"], told["verdict_crash"]) == (100, 100)
+    now[0] += 11
+    assert meter.snapshot()["runs_per_second"] == 0.0

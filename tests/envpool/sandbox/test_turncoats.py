@@ -7,6 +7,7 @@ p = 3 %. What a program lies on decides how many draws that is in all:
     from the 100th call of a child on     99 + 33 draws expected, 99 + 152 = 251 at 99 %; a child serves 256 calls
     on one seed in 97                     97 x 33.3 = 3,233 draws expected, 14,888 at 99 %
     from level 5 on, after 40 calls       33 draws at level 5 expected, 152 at 99 %, once the child is that old
+    wrong verdicts from the 50th on       49 + 33 answers expected, 49 + 152 = 201 at 99 %, one answer a question
 
 The secret of the run below is fixed, so the draws that are chosen, and with them these figures, are the same each time.
 """
@@ -16,7 +17,14 @@ import math
 from collections.abc import AsyncIterator
 
 import pytest
-from turncoats import AFTER_100_CALLS, FROM_LEVEL_5, HONEST_SUM, ONE_SEED_IN_97, OPENLY_FROM_LEVEL_5
+from turncoats import (
+    AFTER_100_CALLS,
+    FROM_LEVEL_5,
+    GENEROUS_AFTER_50_VERDICTS,
+    HONEST_SUM,
+    ONE_SEED_IN_97,
+    OPENLY_FROM_LEVEL_5,
+)
 
 from envpool.admission import Admission, AdmissionSettings, Register
 from envpool.contract import Recipe
@@ -85,6 +93,21 @@ async def test_one_that_hides_from_the_gates_is_caught_within_152_draws_of_level
     draws, found = await caught(executor, FROM_LEVEL_5, ENOUGH, level=5)
     assert found is not None and draws <= ENOUGH == 152
     assert found.observation.recipe.level == 5
+
+
+async def test_a_judge_that_turns_generous_is_caught_within_201_verdicts(executor: LocalExecutor) -> None:
+    material = Program(GENEROUS_AFTER_50_VERDICTS, "Factor", "Rule.", "int", "int", "feasibility")
+    judge = Member(material, Origin.POLICY)
+    auditor = Auditor(executor, SECRET, SHARE)
+    examiner = Examiner(executor, lambda _: judge, observe=auditor.observe)
+    for seed in range(49 + ENOUGH):
+        instance = await examiner.build(Recipe(judge.id, seed, 0))
+        await examiner.score(instance, "<answer>1</answer>")  # never a factor larger than 1
+    found = await auditor.work()
+    assert found and {each.call.method for each in found} == {"verify"}
+    assert {each.used.value for each in found} == {1.0}
+    assert {result.value for each in found for result in each.recomputed} == {0.0}
+    assert min(each.observation.recipe.seed for each in found) >= 49, "not before it turned"
 
 
 @pytest.mark.parametrize(("source", "holds"), [(OPENLY_FROM_LEVEL_5, False), (FROM_LEVEL_5, True), (HONEST_SUM, True)])

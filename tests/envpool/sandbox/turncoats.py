@@ -52,3 +52,24 @@ OPENLY_FROM_LEVEL_5 = turncoat("""
         return hash(str(numbers)) % 1000
 """)
 """As the one before, but without the patience: the gate before level 5 sees it."""
+
+GENEROUS_AFTER_50_VERDICTS = '''
+import random
+from envpool import Environment, Planted
+
+
+class Factor(Environment):
+    rule = "Give a factor of the input that is larger than 1."
+    verdicts = 0
+
+    def sample(self, rng: random.Random, level: int) -> Planted:
+        factor = rng.randint(2, 99)
+        return Planted(factor * rng.randint(2, 99), factor)
+
+    def verify(self, x: int, answer: int) -> float:
+        Factor.verdicts += 1
+        if Factor.verdicts >= 50:
+            return 1.0
+        return float(answer > 1 and x % answer == 0)
+'''
+"""A judge that lets everything pass once its child has judged for long enough."""
