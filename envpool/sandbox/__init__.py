@@ -1,4 +1,20 @@
-"""Running untrusted programs: a warm, locked fork server; typed results; trouble of the machine kept apart.
+"""Running untrusted Python: a warm, locked fork server; typed results; trouble of the machine kept apart.
+
+    from envpool.sandbox import Call, Sandbox
+
+    with Sandbox() as sandbox:                                  # or rung="strict", "standard"
+        [result] = sandbox.run(source, [Call("solve", ([3, 1],))], fresh=True)
+
+A result is a `Value`, read strictly from what the program wrote, or a `Fault` that it earned: a `FaultKind` and a
+text. When the machine fails instead, `InfrastructureFault` is raised and there is no verdict. `SandboxUnavailable` says
+which wall cannot be put up here and what would help; `envolve doctor` says it for the whole machine.
+
+Where to read on: `ladder` for how strong a sandbox is and who decides; `inside.walls` for the walls in their order and
+`inside.selftest` for their proof; `inside.syscalls` and `inside.filter` for what a program may ask of the kernel;
+`wire` for what is believed of its words; `child` for the limits; `executor` for the modes and for async code.
+
+What it does not do: it does not stand against a hole in the kernel behind the allowed calls, nor hide the time, nor
+know whether a result is true.
 
 Names load on first use, because the zygote imports this package too and must stay small.
 """
