@@ -15,16 +15,21 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from cluster.cli import pool_durability
+from cluster.cli import pool_durability, pool_families
 from cluster.cli.judge import judged
 from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
+from cluster.cli.pool_families import family_name
 from cluster.inspect.history import history
 from cluster.inspect.visible import visible
+from envpool.curation.saved import told
+from envpool.curation.tracks import Recent
+from envpool.families import family_of
 from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
 app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, add to it, and keep it whole.")
 pool_durability.register(app)
+pool_families.register(app)
 WIDE = 120
 SHORT_ID = 10
 FOLDING = ("status", "name", "signature", "reason")
@@ -170,11 +175,13 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         assert found is not None
         facts = {**_rejected_row(reader, id), "evidence": dict(found.evidence)}
         return {**facts, "history": past, "material": {"source": found.source}}
+    recents, waited = told(reader.state("curator"), id)
     levels = {
         level: {
             "answers": counts.attempts,
             "success": counts.rate,
             "well-formed": counts.parsed / counts.attempts if counts.attempts else None,
+            "lately": _lately(recents.get(level)),
         }
         for level, counts in reader.stats(id, _policy(reader)).items()
     }
@@ -188,7 +195,9 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         **_row(reader, id),
         "parents": list(member.parents),
         "children": reader.children(id),
-        "family": member.family,
+        "family": family_name(reader, family_of(reader, id)),
+        "set apart with": member.family,
+        "draws since its own": waited,
         "evidence": {**member.evidence, **lies},
     }
     material = member.to_dict()["material"]
@@ -223,11 +232,18 @@ def _picture(record: dict[str, Any]) -> RenderableType:
 
 
 def _levels(levels: dict[int, dict[str, Any]]) -> Table:
-    table = Table("level", "answers", "success", "well-formed", title="Answers by level")
+    table = Table("level", "answers", "success", "well-formed", "lately", title="Answers by level")
     for level, counts in levels.items():
         shares = _share(counts["success"]), _share(counts["well-formed"])
-        table.add_row(str(level), str(counts["answers"]), *shares)
+        table.add_row(str(level), str(counts["answers"]), *shares, counts["lately"])
     return table
+
+
+def _lately(recent: Recent | None) -> str:
+    """Success of the newest answers with its 95 % interval, as the curator goes by it."""
+    if recent is None or not recent.answers:
+        return "-"
+    return f"{recent.rate:.2f} ({recent.interval.low:.2f} to {recent.interval.high:.2f})"
 
 
 def _events(past: list[dict[str, Any]]) -> Table:

@@ -27,6 +27,15 @@ def plain(track: Track) -> dict[str, Any]:
     }
 
 
+def told(state: Mapping[str, Any] | None, member: str) -> tuple[dict[int, Recent], int | None]:
+    """What a kept state says of a member: success by level, and draws since it was last drawn; None while it rests."""
+    if not state or state.get("version") != STATE_VERSION or member not in state["members"]:
+        return {}, None
+    saved = state["members"][member]
+    recents = {level: Recent(1.0, *sums) for level, sums in saved["levels"].items()}
+    return recents, state["draws"] - saved["drawn_at"] if saved["wakes_at"] is None else None
+
+
 def readable(state: Mapping[str, Any], policy: str, half_life: float) -> Mapping[str, Any]:
     """The state in the present version. Raises CurationError for another one, another policy, or other keys."""
     version = state.get("version")

@@ -11,6 +11,8 @@ from typer.testing import CliRunner, Result
 
 from cluster.cli import app
 from envpool.answer_counts import AnswerCount
+from envpool.curation import Curator
+from envpool.curation.standings import standing_in
 from envpool.members import Origin
 from envpool.store import PoolWriter
 from tests.cluster.sample import BROKEN, FALLEN, FIRST, FUSED, PROGRAM, SECOND, make_pool, status_of
@@ -108,6 +110,33 @@ def test_pool_ls_as_json_counts_answers_at_the_level_they_were_given(runs: Path)
     assert (rows[FIRST.id]["answers"], rows[FIRST.id]["success"]) == (16, 0.5)
     assert (rows[SECOND.id]["answers"], rows[SECOND.id]["success"]) == (0, None)
     assert (rows[FUSED.id]["answers"], rows[FUSED.id]["level"]) == (8, 2)
+
+
+def test_pool_families_counts_members_by_family_and_names_the_founder(runs: Path) -> None:
+    with PoolWriter.open(runs / "demo" / "pool", map_size=0) as pool:
+        for id in (FIRST.id, SECOND.id):
+            pool.put_state(f"family/{id}", FIRST.id)
+    rows = json.loads(envolve("pool", "families", "--folder", runs, "--json").stdout)
+    assert [(row["family"], row["founder"], row["members"], row["active"]) for row in rows] == [
+        ("SortUp", FIRST.id, 2, 2),
+        ("SEQUENTIAL:2", "", 1, 1),
+    ]
+    assert "2 families" in envolve("pool", "families", "--folder", runs).stdout
+
+
+def test_pool_show_tells_recent_success_with_its_interval_and_how_long_a_member_waits(runs: Path) -> None:
+    with PoolWriter.open(runs / "demo" / "pool", map_size=0) as pool:
+        curator = Curator()
+        for id in pool.ids():
+            curator.take(standing_in(pool, id, "main"))
+        curator.record(AnswerCount(FIRST.id, "main", 0, 16, 4, 16))
+        curator.choose(30)
+        pool.put_state("curator", curator.state_dict())
+        waited = curator.waits()[FIRST.id]
+    shown = json.loads(envolve("pool", "show", FIRST.id, "--folder", runs, "--json").stdout)
+    assert shown["levels"]["0"]["lately"] == "0.36 (0.22 to 0.54)"
+    assert shown["draws since its own"] == waited
+    assert "0.22 to 0.54" in envolve("pool", "show", FIRST.id, "--folder", runs).stdout
 
 
 def test_pool_ls_chooses_by_status_and_maker(runs: Path) -> None:
@@ -210,7 +239,7 @@ def test_pool_add_admits_what_passes_and_records_what_falls(runs: Path, tmp_path
     again = envolve("pool", "add", good, "--folder", runs)
     assert f"rejected at duplicate: the same source as {added['id']}" in again.output
     record = json.loads(envolve("pool", "show", added["id"], "--folder", runs, "--json").stdout)
-    assert (record["family"], record["history"][0]["step"]) == ("count_large", 4)
+    assert (record["set apart with"], record["history"][0]["step"]) == ("count_large", 4)
 
 
 def test_pool_add_says_that_a_finished_run_learns_nothing_from_it(runs: Path, tmp_path: Path) -> None:
