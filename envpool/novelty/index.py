@@ -6,6 +6,7 @@ can always be rebuilt from the embeddings members carry. Not safe for use from s
 
 import os
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from zipfile import BadZipFile
 
@@ -13,6 +14,9 @@ import faiss
 import numpy as np
 
 from envpool.novelty.embedding import DIMENSION
+
+BLOCK = 1024
+"""Members that are taken in at once: copies of all of them would double the memory of a rebuild."""
 
 
 class IndexMismatch(ValueError):
@@ -40,11 +44,13 @@ class NoveltyIndex:
 
     def extend(self, entries: Iterable[tuple[str, bytes]]) -> None:
         """Keep several embeddings; ids that are there already are skipped."""
-        new = {id: _vector(embedding) for id, embedding in entries if id not in self._known}
-        if new:
-            self._index.add(np.stack(list(new.values())))
-            self._known.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
-            self._ids.extend(new)
+        rest = iter(entries)
+        while block := list(islice(rest, BLOCK)):
+            new = {id: _vector(embedding) for id, embedding in block if id not in self._known}
+            if new:
+                self._index.add(np.stack(list(new.values())))
+                self._known.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
+                self._ids.extend(new)
 
     def embedding(self, id: str) -> bytes:
         """What was kept for an id. Raises KeyError."""
