@@ -76,8 +76,8 @@ def _lock(control_fd: int, settings: dict[str, Any]) -> tuple[Cage, Walls]:
         filter=walls.filter,
         zygote_pid=0 if walls.rung == STRICT else os.getpid(),
         null_fd=NULL_FD,
-        address_space=mapped + (settings["memory_mib"] << 20),
-        cpu_seconds=settings["cpu_seconds"],
+        address_space=_within(resource.RLIMIT_AS, mapped + (settings["memory_mib"] << 20)),
+        cpu_seconds=_within(resource.RLIMIT_CPU, settings["cpu_seconds"]),
         output_bytes=settings["output_bytes"],
         allowed=frozenset(settings["allowed"]),
     )
@@ -141,6 +141,12 @@ def _check_memory() -> None:
         if "x" in permissions:
             start, end = (int(part, 16) for part in span.split("-"))
             kernel.call("mprotect", start, end - start, mmap.PROT_READ | mmap.PROT_EXEC)
+
+
+def _within(which: int, wanted: int) -> int:
+    """A limit as far as the owner's own hard one allows, which no child could raise."""
+    hard = resource.getrlimit(which)[1]
+    return wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
 
 
 def _mapped() -> int:

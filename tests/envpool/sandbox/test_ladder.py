@@ -17,6 +17,7 @@ from envpool.sandbox import (
     InfrastructureFault,
     LocalExecutor,
     Sandbox,
+    SandboxLimits,
     SandboxUnavailable,
     Value,
     ladder,
@@ -205,10 +206,34 @@ def boot_with(monkeypatch: pytest.MonkeyPatch, harm: str) -> None:
     monkeypatch.setattr(server, "_BOOT", server._BOOT.replace("main(int", f"{harm}; main(int"))
 
 
+@pytest.mark.parametrize(
+    ("harm", "named"),
+    [("import envpool.sandbox.inside.kernel as k; k.machine = lambda: 'riscv64'", "no system call table for riscv64"),
+     ("import envpool.sandbox.inside.kernel as k; k.PR_SET_NO_NEW_PRIVS = 9999", r"prctl\(9999, 1\): Invalid argument"),
+     ("import os; os.nice = os._exit", "its zygote died or hung")],
+)  # fmt: skip
+def test_a_zygote_that_lacks_what_may_not_be_missing_refuses(
+    monkeypatch: pytest.MonkeyPatch, harm: str, named: str
+) -> None:
+    boot_with(monkeypatch, harm)
+    with pytest.raises(SandboxUnavailable, match=named):
+        Sandbox(TIGHT)
+
+
 def test_a_zygote_with_memory_that_children_would_share_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
     boot_with(monkeypatch, "import mmap; sys.page = mmap.mmap(-1, 4096)")
     with pytest.raises(SandboxUnavailable, match="share"):
         Sandbox(TIGHT)
+
+
+def test_limits_that_the_owner_has_are_kept_where_they_are_lower(monkeypatch: pytest.MonkeyPatch) -> None:
+    boot_with(
+        monkeypatch, "import resource as r; r.setrlimit(r.RLIMIT_CPU, (9, 9)); r.setrlimit(r.RLIMIT_AS, (1 << 28,) * 2)"
+    )
+    with Sandbox(SandboxLimits(memory_mib=4096)) as sandbox:
+        body = "return [sys.modules['resource'].getrlimit(which)[1] for which in (0, 9)]"
+        source = program(body, top=KERNEL, codomain="list[int]")
+        assert sandbox.run(source, [Call("solve", (1,))]) == [Value([9, 1 << 28])]
 
 
 def test_code_pages_that_a_library_left_writable_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
