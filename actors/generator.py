@@ -15,8 +15,9 @@ from typing import Any
 
 from actors import roster
 from actors.base import Actor
+from envpool.families import choose_parents
 from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
-from envpool.members import Member, Origin, Program, Status
+from envpool.members import Member, Origin, Program
 from envpool.sandbox import InfrastructureFault
 from training.proposals import ProposalRewards, proposal_group
 from training.trajectory import Sample
@@ -56,7 +57,7 @@ class GeneratorActor(Actor):
         if not await self._may_write(self.config.generator.interval_seconds):
             return
         generator = self.config.generator
-        parents = self._parents(generator.few_shot)
+        parents = choose_parents(self.pool_reader, self._rng, generator.few_shot, generator.seed_floor)
         prompt = proposal_prompt(
             [parent.material.source for parent in parents if isinstance(parent.material, Program)]
         )
@@ -96,19 +97,6 @@ class GeneratorActor(Actor):
             await self.idle("validator")
             return False
         return self.working
-
-    def _parents(self, count: int) -> list[Member]:
-        """Few-shot parents: seeds with at least the floor's probability, else any active program."""
-        members = [m for m in map(self.pool_reader.get, self.pool_reader.ids(status=Status.ACTIVE)) if m]
-        programs = [m for m in members if isinstance(m.material, Program) and not m.held_out]
-        seeds = [m for m in programs if m.origin is Origin.SEED] or programs
-        floor = self.config.generator.seed_floor
-        chosen = [
-            self._rng.choice(seeds if self._rng.random() < floor else programs)
-            for _ in range(count)
-            if programs
-        ]
-        return list({member.id: member for member in chosen}.values())
 
     async def _judge(self, sample: Sample, parents: list[Member]) -> dict[str, Any]:
         try:

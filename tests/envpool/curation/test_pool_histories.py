@@ -17,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from envpool.admission.register import Register
 from envpool.answer_counts import AnswerCount
+from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Promote, Rest, Retire, Wake
 from envpool.curation.standings import PLAYING, standing_in
 from envpool.families import family_of, state_key
@@ -159,10 +160,14 @@ class Histories(RuleBasedStateMachine):
         if self.pool.admit(member):
             self.admitted.append(member.id)
 
-    @rule(count=st.integers(1, 12), solved=st.integers(0, 8))
+    @rule(count=st.integers(1, 60), solved=st.integers(0, 8))
     def play(self, count: int, solved: int) -> None:
         self.follow()
-        for recipe in self.curator.choose(count):
+        with self.pool.batch():
+            self.ask(self.curator.choose(count), solved)
+
+    def ask(self, recipes: list[Recipe], solved: int) -> None:
+        for recipe in recipes:
             assert recipe.seed not in self.asked
             self.asked.add(recipe.seed)
             self.draws += 1
