@@ -1,9 +1,13 @@
-"""What several test packages share: a closed machine's Ray, and no deadline on an example, since machines are slow."""
+"""What several test packages share: a closed machine's Ray, no deadline on an example, since machines are slow, and
+which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist, others take the rest.
+"""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 # A closed machine: the tests' Ray clusters take no tokens.
@@ -13,3 +17,16 @@ settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
 # What other programs of the machine use up is no reason for Ray to kill an actor of a test.
 os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
+
+RUNS = ("test_cluster.py", "test_end_to_end.py", "test_submit.py", "test_chaos.py")
+"""Whole runs: each wants most of a small machine's memory."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whole runs come first and keep together; other modules go to whichever worker is free."""
+    here = Path(__file__).parent
+    for item in items:
+        module = item.path.relative_to(here).as_posix()
+        item.add_marker(pytest.mark.xdist_group("runs" if module in RUNS else module))
+    items.sort(key=lambda item: item.path.name not in RUNS)
