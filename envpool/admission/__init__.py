@@ -8,10 +8,12 @@ from typing import Any
 
 _HOMES = {
     "Admission": "admission",
+    "Attempt": "tryout",
     "AdmissionSettings": "settings",
     "Passed": "verdict",
     "Register": "register",
     "Rejected": "verdict",
+    "Tryout": "tryout",
     "Verdict": "verdict",
 }
 

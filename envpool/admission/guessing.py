@@ -57,8 +57,8 @@ def guesses(
     places = range(len(draws))
     constants = _constants(draws)
     asks = [ask(place, "constant", answer) for place in places for answer in constants]
-    asks += [ask(place, "meaningless", answer) for place in places for answer in extremes(candidate.codomain)]
     asks += [ask(place, "empty", empty(candidate.codomain)) for place in places]
+    asks += [ask(place, "meaningless", answer) for place in places for answer in extremes(candidate.codomain)]
     if candidate.domain == candidate.codomain:
         asks += [ask(place, "echo", draw.x) for place, draw in enumerate(draws)]
     if parts:

@@ -6,7 +6,7 @@ malformed must fail in reading, and nothing that is well typed may make `verify`
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from envpool.signatures import canonical_bytes, to_wire
 
 FEASIBLE_SHARE = 0.5  # of a feasibility oracle's perturbed answers that may be valid too (ours)
 MORE_DRAWS = (120, 480)  # looked at, one after the other, while the guess rate is in doubt (ours)
-CHUNK = 64  # verifications to a job: one that fails ends the gate, and each failure costs a child
+FIRST_CHUNK, CHUNK = 4, 64  # verifications to a job: one that fails ends the gate, and each failure costs a child
 MORE_SEEDS = 1_000_000  # where their seeds begin
 
 
@@ -102,15 +102,22 @@ async def _scores(
     if candidate.program.oracle == "equality":
         keys = [canonical_bytes(draw.reference) for draw in draws]
         return [float(canonical_bytes(ask.answer) == keys[ask.draw]) for ask in asks]
-    scores: list[float] = []
-    for start in range(0, len(asks), CHUNK):
-        chunk = asks[start : start + CHUNK]
-        calls = [Call("verify", (draws[ask.draw].wire, to_wire(ask.answer))) for ask in chunk]
+    scores: dict[int, float] = {}
+    for chunk in _chunks(sorted(range(len(asks)), key=lambda n: asks[n].draw)):
+        calls = [Call("verify", (draws[asks[n].draw].wire, to_wire(asks[n].answer))) for n in chunk]
         results = await executor.run(candidate.program.source, calls)
-        for ask, result in zip(chunk, results, strict=True):
-            what = f"verify of the {ask.kind} answer {brief(ask.answer)}"
-            scores.append(_score(expect(result, what, draws[ask.draw].recipe)))
-    return scores
+        for n, result in zip(chunk, results, strict=True):
+            what = f"verify of the {asks[n].kind} answer {brief(asks[n].answer)}"
+            scores[n] = _score(expect(result, what, draws[asks[n].draw].recipe))
+    return [scores[n] for n in range(len(asks))]
+
+
+def _chunks(order: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Few at first, then more: a scorer that hangs must not burn the limit in many answers before the gate ends."""
+    start, length = 0, FIRST_CHUNK
+    while start < len(order):
+        yield order[start : start + length]
+        start, length = start + length, min(2 * length, CHUNK)
 
 
 def _score(value: object) -> float:

@@ -1,7 +1,7 @@
 """What the pool already holds, as far as the duplicate gates ask: ids, code, oracle, behaviour.
 
-Invariant: one program to an id, to a normalised code, to a skeleton and to a fingerprint; the first one stays. A view of the
-pool in memory, filled from it at start; it decides nothing and stores nothing.
+Invariant: one program to an id, to a normalised code, to a skeleton and to a fingerprint; the first one stays. A view
+of the pool in memory, filled from it at start; it decides nothing and stores nothing.
 """
 
 from collections.abc import Iterable

@@ -7,6 +7,7 @@ from typing import Any
 from envpool.members import Member
 
 MECHANICAL = (
+    "reply",
     "size",
     "L1",
     "imports",

@@ -43,10 +43,13 @@ async def _on_bank(executor: Executor, program: Program) -> list[str]:
     marks: list[str] = []
     for start in range(0, len(probes), CHUNK):
         chunk = probes[start : start + CHUNK]
-        calls = [call for probe in chunk for call in (Call("accepts", (probe,)), Call("solve", (probe,)))]
-        results = await executor.run(program.source, calls)
-        marks += [_mark(accepts, solve) for accepts, solve in zip(results[::2], results[1::2], strict=True)]
-        if any(isinstance(result, Fault) and result.kind in _COSTLY for result in results):
+        accepted = await executor.run(program.source, [Call("accepts", (probe,)) for probe in chunk])
+        legal = [probe for probe, accepts in zip(chunk, accepted, strict=True) if _is_yes(accepts)]
+        # What it refuses it is not asked: there it may run for ever.
+        answers = await executor.run(program.source, [Call("solve", (probe,)) for probe in legal]) if legal else []
+        left = iter(answers)
+        marks += [_mark(accepts, next(left) if _is_yes(accepts) else accepts) for accepts in accepted]
+        if any(isinstance(result, Fault) and result.kind in _COSTLY for result in (*accepted, *answers)):
             break
     return marks
 
@@ -67,9 +70,13 @@ def _inputs(results: Sequence[Result]) -> list[object]:
 
 
 def _mark(accepts: Result, solve: Result) -> str:
-    if not (isinstance(accepts, Value) and accepts.value is True):
+    if not _is_yes(accepts):
         return _REFUSED
     return wire_bytes(solve.value).decode() if isinstance(solve, Value) else _FAILED
+
+
+def _is_yes(accepts: Result) -> bool:
+    return isinstance(accepts, Value) and accepts.value is True
 
 
 def _hash(parts: Iterable[str]) -> str:

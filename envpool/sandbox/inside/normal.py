@@ -33,8 +33,10 @@ def _reached(start: list[ast.stmt], items: list[ast.stmt]) -> set[ast.stmt]:
     """The statements that these ones need, by the names that they mention."""
     homes: dict[str, list[ast.stmt]] = {}
     for item in items:
-        for name in {getattr(item, "name", ""), *_stored(item)} - {"", *PARAMETERS}:
-            homes.setdefault(name, []).append(item)
+        named = getattr(item, "name", "")
+        for name in {named} if named else _stored(item):
+            if name not in PARAMETERS:
+                homes.setdefault(name, []).append(item)
     reached, waiting = set(start), list(start)
     while waiting:
         for part in ast.walk(waiting.pop()):
