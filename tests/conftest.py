@@ -1,5 +1,5 @@
 """What several test packages share: a closed machine's Ray, no deadline on an example, since machines are slow, and
-which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist, others take the rest.
+which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist.
 """
 
 from __future__ import annotations
