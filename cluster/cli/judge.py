@@ -24,7 +24,7 @@ from envpool.admission.tryout import Attempt, Tryout
 from envpool.admission.verdict import GATES, Verdict
 from envpool.bricks import read_bricks
 from envpool.members import Member, Origin
-from envpool.sandbox import InfrastructureFault, SandboxUnavailable
+from envpool.sandbox.results import InfrastructureFault, SandboxUnavailable
 from envpool.seeds import read_seeds
 
 if TYPE_CHECKING:

@@ -1,9 +1,13 @@
+import textwrap
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from envpool.generation import ReplyUnparsable, parse_reply, proposal_prompt
+from envpool.bricks import read_bricks
+from envpool.generation import Grammar, ReplyUnparsable, parse_reply, proposal_prompt
 from envpool.generation.prompts import CONTRACT
+from envpool.seeds import read_seeds
 
 PROGRAM = """import random
 
@@ -24,7 +28,9 @@ class Larger(Environment):
         return sum(n > LIMIT for n in x)
 """
 OTHER = PROGRAM.replace("Larger", "First")
+DRAFT = 'class Draft(Environment):\n    rule = "Count."\n    # to be done\n'
 FENCED = f"```python\n{PROGRAM}```"
+INDENTED_FENCE = textwrap.indent(FENCED, "   ")
 
 
 @pytest.mark.parametrize(
@@ -43,6 +49,22 @@ FENCED = f"```python\n{PROGRAM}```"
         f"```python\n{PROGRAM}",
         f"Here is the program:\n\n{PROGRAM}\nI hope this helps.",
         f"import this is what I would do first\n\n{PROGRAM}\nDone: the class is complete.",
+        FENCED.replace("\n", "\r\n"),
+        f"\ufeff{FENCED}",
+        f"````python\n{PROGRAM}````",
+        f"Here it is: {FENCED}",
+        f"```python\n{PROGRAM.rstrip()}```",
+        f"```python\n{DRAFT}```\nThe sampler is missing, so:\n{FENCED}",
+        f"{FENCED}\nIts shape in short:\n```python\n{DRAFT}```",
+        f"```python\n{OTHER}\n```python\n{PROGRAM}```",
+        f"1. The program:\n\n{INDENTED_FENCE}\n\n2. Done.",
+        "A program:\n\n" + textwrap.indent(PROGRAM, "    ") + "\nThat was it.",
+        f"[THINK]```python\n{OTHER}```[/THINK]{FENCED}",
+        f"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{FENCED}<|return|>",
+        f"<|begin_of_thought|>{OTHER}<|end_of_thought|>\n{PROGRAM}",
+        f"{PROGRAM}<|im_end|>",
+        f"{FENCED}</s>",
+        f"<answer>\n{PROGRAM}</answer>",
     ],
 )
 def test_the_program_is_found_as_it_was_written(reply: str) -> None:
@@ -63,6 +85,32 @@ def test_the_program_is_found_as_it_was_written(reply: str) -> None:
 def test_a_reply_without_a_program_is_unparsable(reply: str) -> None:
     with pytest.raises(ReplyUnparsable):
         parse_reply(reply)
+
+
+LONG_STATEMENTS = PROGRAM.replace('rule = "Count', '''rule = """Look at the list.
+
+Every number counts once, and
+the answer is a number.
+Count''').replace('above 5."', 'above 5."""') + """
+
+TABLE = {}
+for k in range(3):
+    TABLE[k] = k
+if __name__ == "__main__":
+    env = Larger()
+    print(env)
+"""
+
+
+def test_lines_that_are_no_definition_belong_to_the_program_too() -> None:
+    assert parse_reply(f"Sure.\n\n{LONG_STATEMENTS}\nI hope it helps.") == LONG_STATEMENTS
+
+
+def test_programs_that_stand_alone_are_kept_whole() -> None:
+    shipped = [source for _, source in (*read_seeds(), *read_bricks())]
+    written = [proposal.source for proposal in Grammar(1).write(50)]
+    for source in (*shipped, *written):
+        assert parse_reply(source) == source
 
 
 @given(st.text(alphabet=st.sampled_from("`\n classEnvirometpdf(): <think>/=#"), max_size=300))

@@ -89,6 +89,7 @@ def test_an_import_that_is_not_allowed_falls_at_its_gate(sandbox: Sandbox, line:
     assert error is not None and error["gate"] == "imports"
 
 
+TOP = "CACHE = {}\nSTREAM = random.Random(1)\nKEPT: list[int] = []"
 FOUND = {
     "the order of a set in a list": "return list(set([x]))[0]",
     "a set joined": "return ','.join({'a', 'b'}).index('a')",
@@ -107,13 +108,22 @@ FOUND = {
     "a global": "global state\nstate = 1\nreturn 1",
     "a cache in the module": "CACHE[x] = 1\nreturn 1",
     "a cache in the class": "self.seen.append(x)\nreturn 1",
+    "a hash that is handed on": "return sorted([x, 1], key=hash)[0]",
+    "a set as text": "return str({x, 2}).index('2')",
+    "a set in a formatted text": "s: set[int] = {x, 2}\nreturn len(f'{s}')",
+    "text made in a loop over a set": "t = ''\nfor y in {x, 2}:\n    t += str(y)\nreturn int(t)",
+    "a counter of the class": "Subject.calls = x\nreturn 1",
+    "an attribute set on the type": "type(self).calls = x\nreturn 1",
+    "an attribute set by name": "setattr(Subject, 'calls', x)\nreturn 1",
+    "a generator of the module": "return STREAM.randint(0, 1)",
+    "an annotated list of the module": "KEPT.append(x)\nreturn 1",
     "a mutable default": "def inner(kept=[]): return 1\nreturn inner()",
 }
 
 
 @pytest.mark.parametrize("body", FOUND.values(), ids=FOUND)
 def test_the_scan_finds(sandbox: Sandbox, body: str) -> None:
-    source = program(body, top="CACHE = {}").replace('rule = "Answer."', 'rule = "Answer."\n    seen = []')
+    source = program(body, top=TOP).replace('rule = "Answer."', 'rule = "Answer."\n    seen = []')
     report = inspect(sandbox, source)
     assert report["error"] is None and report["findings"], report
     line = report["findings"][0]["line"]
@@ -128,6 +138,10 @@ CLEAN = {
     "pop of a list": "s = [1]\nreturn s.pop()",
     "a local that shares a name": "CACHE = []\nCACHE.append(x)\nreturn 1",
     "a constant of the module": "return CACHE.get(x, 1)",
+    "a list of a set, sorted later": "s = list({x, 2})\ns.sort()\nreturn s[0]",
+    "a local of a refused name": "hash = [x]\nreturn sorted(hash, key=lambda id: id)[0] + max(hash)",
+    "a number added up over a set": "n = 0\nfor y in {x, 2}:\n    n += 2 * y\nreturn n",
+    "an attribute of the object": "self.total = x\nreturn self.total",
     "a seeded generator": "return random.Random(x).randint(0, 1)",
 }
 
@@ -135,6 +149,19 @@ CLEAN = {
 @pytest.mark.parametrize("body", CLEAN.values(), ids=CLEAN)
 def test_the_scan_lets_pass(sandbox: Sandbox, body: str) -> None:
     assert inspect(sandbox, program(body, top="CACHE = {}"))["findings"] == []
+
+
+def test_the_scan_finds_what_sample_leaves_on_an_object_that_is_gone(sandbox: Sandbox) -> None:
+    left = PLANTED.replace("return Planted(", "self.kept = 1\n        return Planted(")
+    read = left.replace("        return float(", "        assert self.kept\n        return float(")
+    assert inspect(sandbox, left)["findings"] == []
+    [finding] = inspect(sandbox, read)["findings"]
+    assert finding["message"] == "verify reads self.kept, which sample left on another object"
+
+
+def test_the_scan_finds_a_prompt_that_asks_the_oracle(sandbox: Sandbox) -> None:
+    source = program("return x") + "\n    def show(self, x: int) -> str:\n        return str(self.solve(x))\n"
+    assert "show calls solve" in inspect(sandbox, source)["findings"][0]["message"]
 
 
 BASE = program("total = 0\nfor item in range(x):\n    total += item * 2\nreturn total")
@@ -167,6 +194,13 @@ def test_copies_have_the_same_normal_form(sandbox: Sandbox, source: str) -> None
 def test_different_programs_have_different_normal_forms(sandbox: Sandbox, source: str) -> None:
     assert source != BASE
     assert inspect(sandbox, source)["normal"] != inspect(sandbox, BASE)["normal"]
+
+
+def test_the_skeleton_is_that_of_the_oracle_without_its_constants(sandbox: Sandbox) -> None:
+    same = {name: inspect(sandbox, source)["skeleton"] for name, source in {**COPIES, **OTHERS}.items()}
+    base = inspect(sandbox, BASE)["skeleton"]
+    alike = {name for name, skeleton in same.items() if skeleton == base}
+    assert alike == {*COPIES, "another constant", "another sampler"}
 
 
 def test_a_copy_by_another_style_of_import_is_recognised(sandbox: Sandbox) -> None:
