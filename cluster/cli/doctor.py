@@ -32,7 +32,9 @@ def doctor(
 def _show(report: Report) -> None:
     screen = console()
     screen.print(", ".join(report.machine.values()))
-    screen.print(f"A sandbox here stands on rung {report.taken}." if report.taken else "No sandbox starts here.")
+    screen.print(
+        f"A sandbox here stands on rung {report.taken}." if report.taken else "No sandbox starts here."
+    )
     rungs = Table("rung", "offered", "why not")
     for rung, reason in report.rungs.items():
         rungs.add_row(rung, Text("no", "yellow") if reason else Text("yes", "green"), visible(reason))
