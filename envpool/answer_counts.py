@@ -31,7 +31,8 @@ def wilson(rate: float, answers: float) -> Interval:
     shrink = 1 + Z_95**2 / answers
     centre = (rate + Z_95**2 / (2 * answers)) / shrink
     half = Z_95 / shrink * math.sqrt(rate * (1 - rate) / answers + Z_95**2 / (4 * answers**2))
-    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+    # The rate lies inside, also where rounding would have it a hair outside of 0 or 1.
+    return Interval(max(0.0, min(rate, centre - half)), min(1.0, max(rate, centre + half)))
 
 
 @dataclass(frozen=True, slots=True)
