@@ -100,6 +100,8 @@ class Histories(RuleBasedStateMachine):
                 self.die(killed, "once it is stored")
         except Killed:
             self.kill()
+            if killed == "once it is stored":  # whoever asked got no answer, and asks again
+                self.admit(candidate)
 
     @rule(topic=TOPICS, variants=st.permutations([0, 1, 2, 3]))
     def propose_at_once(self, topic: int, variants: list[int]) -> None:
