@@ -17,6 +17,8 @@ from actors.base import Actor
 from actors.sandboxes import SandboxFull, SandboxLeaving
 from envpool.sandbox import Call, Done, InfrastructureFault, Job, LocalExecutor, Mode, Result, SandboxLimits
 
+SWEEP_SECONDS = 1.0
+"""Between two looks at children that work though nobody asks them."""
 QUIET_SECONDS = 1.0
 """Without a refused job, after which nobody is left who has not heard that this sandbox leaves."""
 
@@ -51,6 +53,7 @@ class SandboxActor(Actor):
             executor.close()
             raise
         self._executor = executor
+        self.background("sweep", self._sweep_once)
 
     async def run(
         self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0
@@ -109,6 +112,11 @@ class SandboxActor(Actor):
             "refused_full": self._refused,
             "infrastructure_faults": self._infrastructure,
         }
+
+    async def _sweep_once(self) -> None:
+        await asyncio.sleep(SWEEP_SECONDS)
+        assert self._executor is not None
+        await self._executor.sweep()
 
     async def stop(self) -> None:
         await super().stop()

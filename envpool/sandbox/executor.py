@@ -98,6 +98,13 @@ class LocalExecutor:
             done.update(zip(mine, map(_without_verdict, batch), strict=True))
         return [done[place] for place in range(len(jobs))]
 
+    async def sweep(self) -> None:
+        """As `Sandbox.sweep`, once whatever a sandbox runs is done."""
+        loop = asyncio.get_running_loop()
+        await asyncio.gather(
+            *(loop.run_in_executor(self._threads[n], box.sweep) for n, box in self._sandboxes.items())
+        )
+
     def running(self) -> list[Running]:
         """What runs now, the longest first."""
         return self._meter.running()

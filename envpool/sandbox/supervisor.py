@@ -70,7 +70,7 @@ class Sandbox:
                 Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
             ] * len(calls)
         key = (source, fresh)
-        self._sweep()
+        self.sweep()
         try:
             return [self._persistently(key, call) for call in calls]
         finally:
@@ -95,6 +95,21 @@ class Sandbox:
     def metrics(self) -> dict[str, int]:
         """Counts since the start: calls, forks, restarts, faults by kind; and the children open now."""
         return {**self._counts, "open_children": len(self._children)}
+
+    def sweep(self) -> None:
+        """Ends the open children that work while nobody asks them, which no limit of a call sees.
+
+        Looks at most once a second. `run` does it too; call it where nothing runs for long.
+        """
+        now = time.monotonic()
+        if now < self._next_sweep:
+            return
+        self._next_sweep = now + _SWEEP_SECONDS
+        for key, child in list(self._children.items()):
+            with contextlib.suppress(Lost):  # of one that is gone the next call of it will tell
+                if not child.idles():
+                    self._forget(key)
+                    self._counts["restless"] += 1
 
     def close(self) -> None:
         """Ends the zygote and every child. A later run starts a new one."""
@@ -151,18 +166,6 @@ class Sandbox:
         if isinstance(result, Fault):
             self._counts[result.kind.value] += 1
         return replace(result, unsafe=True) if self._rung == ladder.Rung.UNSAFE else result
-
-    def _sweep(self) -> None:
-        """Now and then ends the open children that work while nobody asks them: their calls' limits do not see it."""
-        now = time.monotonic()
-        if now < self._next_sweep:
-            return
-        self._next_sweep = now + _SWEEP_SECONDS
-        for key, child in list(self._children.items()):
-            with contextlib.suppress(Lost):  # of one that is gone the next call of it will tell
-                if not child.idles():
-                    self._forget(key)
-                    self._counts["restless"] += 1
 
     def _child(self, key: _Key) -> Child:
         """The open child of a source, or a new one. Raises Lost."""

@@ -164,5 +164,8 @@ class _Marking:
         """Nothing."""
         return {}
 
+    async def sweep(self) -> None:
+        """Nothing."""
+
     def close(self) -> None:
         """Nothing."""

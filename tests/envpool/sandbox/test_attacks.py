@@ -3,6 +3,7 @@
 Beside each attack an honest program keeps its open child; it must get its answer after every one of them.
 """
 
+import asyncio
 import functools
 import os
 import time
@@ -166,3 +167,17 @@ def test_a_child_that_works_after_its_reply_is_found_at_the_next_call_of_it_or_o
             time.sleep(0.3)
             assert sandbox.run(HONEST, [Call("solve", ([1],))]) == [Value(1)]
         assert sandbox.metrics()["restless"] == 1
+
+
+async def test_a_child_that_works_after_its_reply_is_ended_where_nobody_asks_anything_any_more() -> None:
+    executor = LocalExecutor(TIGHT)
+    try:
+        busy = program(WORKS_AFTERWARDS, top=KERNEL)
+        assert await executor.run(busy, [Call("solve", (1,))]) == [Value(1)]
+        end = time.monotonic() + 60
+        while not executor.metrics().get("restless") and time.monotonic() < end:
+            await asyncio.sleep(0.3)
+            await executor.sweep()
+        assert executor.metrics()["restless"] == 1
+    finally:
+        executor.close()
