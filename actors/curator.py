@@ -9,6 +9,7 @@ moves only levels of its own. It leaves after the solvers that still call it.
 from __future__ import annotations
 
 import asyncio
+import traceback
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Retire, Wake
 from envpool.curation.standings import standing_in
 from envpool.members import Status
-from envpool.store import PoolReader
+from envpool.store import PoolReader, StoreError
 
 FOLLOW_SECONDS = 0.5
 SAVE_SECONDS = 10.0
@@ -51,9 +52,12 @@ class CuratorActor(Actor):
         """Take answers in, and carry out what they decide."""
         await self.ready()
         await self.peers.pool.record(counts)
-        for count in counts:
-            for decision in self._curator.record(count):
+        self._follow()  # what was quarantined since decides nothing
+        for decision in [decision for count in counts for decision in self._curator.record(count)]:
+            try:
                 await self._carry_out(decision)
+            except StoreError:  # it was quarantined in between; the others' decisions stand
+                self._note("decision", traceback.format_exc())
 
     async def quarantine(self, member: str, reason: str) -> None:
         """A frozen program failed in use: it is asked no more. Idempotent."""

@@ -24,11 +24,14 @@ PORTABLE = (ValueError, TypeError, KeyError, RuntimeError, StoreError)
 class Gathering:
     """The requests of one actor; `send` takes a list of them and returns their results in order.
 
-    At most `at_once` such calls are under way.
+    At most `at_once` such calls are under way, of at most `most` requests each.
     """
 
-    def __init__(self, send: Callable[[list[Change]], Awaitable[list[Any]]], at_once: int = 1) -> None:
+    def __init__(
+        self, send: Callable[[list[Change]], Awaitable[list[Any]]], at_once: int = 1, most: int = MOST_CHANGES
+    ) -> None:
         self._send = send
+        self._most = most
         self._at_once = at_once
         self._waiting: list[tuple[Change, asyncio.Future[Any]]] = []
         self._sending: set[asyncio.Task[None]] = set()
@@ -44,7 +47,7 @@ class Gathering:
     async def _send_all(self) -> None:
         try:
             while self._waiting:
-                together, self._waiting = self._waiting[:MOST_CHANGES], self._waiting[MOST_CHANGES:]
+                together, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
                 await self._send_some(together)
         finally:
             self._sending.discard(asyncio.current_task())

@@ -22,6 +22,8 @@ from envpool.sandbox import Call, Done, InfrastructureFault, Job, Mode, Result, 
 PLACES_TRIED = 3
 CALLS_AT_ONCE = 2
 """To one zygote: while it works on one batch, the next one is on its way."""
+JOBS_A_CALL = 16
+"""A batch is answered whole: one slow program holds back so many results, and a kill repeats so many, and no more."""
 LEAVING_SECONDS = 3.0
 """Before a job is offered again where every sandbox leaves: they end only once nobody has asked for a moment."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 1.0
@@ -98,7 +100,7 @@ class SandboxGroup:
             async def send(requests: list[tuple[str, tuple[Job, ...]]]) -> list[Done]:
                 return await self._peers[name].run_many([job for _, (job,) in requests])
 
-            self._desks[key] = Gathering(send, CALLS_AT_ONCE)
+            self._desks[key] = Gathering(send, CALLS_AT_ONCE, JOBS_A_CALL)
         return await self._desks[key].write("run", (job,))
 
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -87,8 +88,20 @@ def left_of(before: set[psutil.Process], seconds: float = 20.0) -> list[str]:
     """Command lines of what still runs and did not before, after some time to end."""
     deadline = time.monotonic() + seconds
     while (found := [p for p in descendants() if p not in before]) and time.monotonic() < deadline:
+        bury(before)
         time.sleep(0.5)
     return [described(process) for process in found]
+
+
+def bury(before: set[psutil.Process]) -> None:
+    """Reap what ended as this process's child and was not there before, as the adopter of orphans has to.
+
+    The first process of a pid namespace does not end before all zombies of the namespace are reaped.
+    """
+    for process in psutil.Process().children():
+        if process not in before and not is_running(process):
+            with suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
 
 
 def described(process: psutil.Process) -> str:

@@ -1,7 +1,7 @@
 """Recomputing a share of what frozen programs said: the one way to find a program that behaves only while it is judged.
 
 Invariant: a program is refuted only by a disagreement that was confirmed. What the machine does (a lost zygote, a limit
-that depends on a clock or on memory) is no evidence, and a second opinion that stands alone against the first and a
+that depends on a clock) is no evidence, and a second opinion that stands alone against the first and a
 third is not either. Auditing never delays or changes a result; what follows from a refutation is the caller's.
 
     first = the result that was used      second = a fresh fork of another zygote      third = of yet another
@@ -11,7 +11,8 @@ third is not either. Auditing never delays or changes a result; what follows fro
                                                (the hash seed, or the zygote, decides), else unconfirmed
 
 It does not find a program that lies alike in every fork: that one is sound or not by its own rule, which is what the
-gates look at, at admission and again before a level is used.
+gates look at, at admission and again before a level is used. Nor one that spins until its CPU limit in a fork that was
+asked nothing before: it is only counted (`audits_no_evidence`).
 """
 
 import json
@@ -27,7 +28,9 @@ from envpool.sandbox.executor import ARBITER, SECOND, BatchExecutor
 from envpool.sandbox.results import Call, Done, Fault, FaultKind, InfrastructureFault, Job, Mode, Result
 
 NO_EVIDENCE = frozenset({FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT})
-"""Faults that depend on the machine, or on what else the child had to hold."""
+"""Faults in use that depend on the machine, or on what else the child had to hold. A fresh fork holds nothing else, so
+that it runs out of memory does contradict a value: a program might say so itself, to be left in peace."""
+OF_A_FORK = NO_EVIDENCE - {FaultKind.MEM_LIMIT}
 SHOWN = 400  # characters of a result in the evidence; its digest stands for the rest
 
 
@@ -108,13 +111,13 @@ async def judge(
     """What a second opinion means; others are asked only where it differs."""
     apart = [n for n, (a, b) in enumerate(zip(observed.results, second, strict=True)) if _differ(a, b)]
     if not apart:
-        told = all(_tells(result) for result in (*observed.results, *second))
+        told = all(map(_tells, observed.results)) and all(_tells(each, OF_A_FORK) for each in second)
         return (Opinion.AGREED if told else Opinion.NO_EVIDENCE), None
     place = apart[0]
     used, recomputed = observed.results[place], [second[place]]
     for replica in (ARBITER, SECOND):
         done = await _again(executor, observed, replica)
-        if not isinstance(done, list) or not _tells(done[place]):
+        if not isinstance(done, list) or not _tells(done[place], OF_A_FORK):
             return Opinion.NO_EVIDENCE, None
         recomputed.append(done[place])
         if _differ(used, done[place]):
@@ -149,16 +152,25 @@ class Auditor:
         return len(self._waiting)
 
     async def work(self) -> list[Refutation]:
-        """Recomputes all that waits: one batch of second opinions, then others where one differs."""
-        batch = [self._waiting.popleft() for _ in range(len(self._waiting))]
+        """Recomputes all that waits: one batch of second opinions, then others where one differs.
+
+        What an error leaves undone still waits.
+        """
+        batch = list(self._waiting)
         if not batch:
             return []
         seconds = await self._executor.run_many([_job(observed, SECOND) for observed in batch])
-        found = []
+        found: list[Refutation] = []
         for observed, second in zip(batch, seconds, strict=True):
             opinion, refutation = Opinion.NO_EVIDENCE, None
             if isinstance(second, list):
-                opinion, refutation = await judge(self._executor, observed, second)
+                try:
+                    opinion, refutation = await judge(self._executor, observed, second)
+                except Exception:
+                    if found:  # what was found goes first; the rest still waits
+                        return found
+                    raise
+            self._waiting.popleft()
             self._counts[opinion] += 1
             if refutation is not None:
                 found.append(refutation)
@@ -182,17 +194,17 @@ async def _again(executor: BatchExecutor, observed: Observation, replica: int) -
     return done
 
 
-def _tells(result: Result) -> bool:
-    return not (isinstance(result, Fault) and result.kind in NO_EVIDENCE)
+def _tells(result: Result, nothing: frozenset[FaultKind] = NO_EVIDENCE) -> bool:
+    return not (isinstance(result, Fault) and result.kind in nothing)
 
 
-def _differ(a: Result, b: Result) -> bool:
-    """Whether two results contradict each other. The text of a fault may name an address; its kind may not vary."""
-    if not _tells(a) or not _tells(b):
+def _differ(used: Result, again: Result) -> bool:
+    """Whether a fork contradicts what was used. The text of a fault may name an address; its kind may not vary."""
+    if not _tells(used) or not _tells(again, OF_A_FORK):
         return False
-    if isinstance(a, Fault) or isinstance(b, Fault):
-        return not (isinstance(a, Fault) and isinstance(b, Fault) and a.kind == b.kind)
-    return _canonical(a.value) != _canonical(b.value)
+    if isinstance(used, Fault) or isinstance(again, Fault):
+        return not (isinstance(used, Fault) and isinstance(again, Fault) and used.kind == again.kind)
+    return _canonical(used.value) != _canonical(again.value)
 
 
 def _canonical(value: Any) -> bytes:

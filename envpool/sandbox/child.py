@@ -203,7 +203,12 @@ class _Deadline:
         asleep_at: float | None = None
         patience = self._limits.cpu_seconds
         if self._begun:  # a program that dribbles its reply gets no new time for each byte
-            patience -= self._child.cpu() - self._cpu_before
+            used = self._child.cpu() - self._cpu_before
+            patience -= used
+            if patience <= 0:
+                raise Ended(FaultKind.CPU_LIMIT, f"{used:.2f} s of CPU time")
+            if time.monotonic() >= self._wall_end:
+                self._out_of_time(used)
         self._begun = True
         while not poller.poll(max(min(patience, self._wall_end - time.monotonic()), _MIN_WAIT) * 1000):
             used = self._child.cpu() - self._cpu_before

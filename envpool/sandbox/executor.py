@@ -102,7 +102,7 @@ class LocalExecutor:
         """As `Sandbox.sweep`, once whatever a sandbox runs is done."""
         loop = asyncio.get_running_loop()
         await asyncio.gather(
-            *(loop.run_in_executor(self._threads[n], box.sweep) for n, box in self._sandboxes.items())
+            *(loop.run_in_executor(self._threads[n], box.sweep) for n, box in list(self._sandboxes.items()))
         )
 
     def running(self) -> list[Running]:

@@ -10,8 +10,6 @@ import os
 
 TURN = 0.005  # seconds; a call that takes longer has more to gain from a CPU of its own
 
-_current_cpu = ctypes.CDLL(None).sched_getcpu
-
 
 class Seat:
     """The CPU that a thread keeps to during a job. Used by that thread alone.
@@ -48,8 +46,8 @@ class Seat:
     def _sit(self) -> None:
         self._anywhere = self._anywhere or os.sched_getaffinity(0)
         if len(self._anywhere) > 1:
-            cpu = _current_cpu()
-            if _move(0, {cpu}):
+            cpu = ctypes.CDLL(None).sched_getcpu()
+            if cpu >= 0 and _move(0, {cpu}):
                 self._cpu = cpu
 
 

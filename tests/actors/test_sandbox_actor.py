@@ -103,7 +103,7 @@ async def test_jobs_outlive_the_kill_of_their_sandbox_and_no_process_of_it_stays
     await asyncio.sleep(0.2)
     kill(health["pid"])
     assert await asyncio.gather(*jobs) == [[Value("TREE")] * 200] * 4
-    _, alive = psutil.wait_procs(zygotes, timeout=10)
+    _, alive = psutil.wait_procs(zygotes, timeout=3)
     assert zygotes and not alive
 
 
@@ -114,7 +114,7 @@ async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> 
     health = await peers["sandbox-0"].health()
     zygotes = psutil.Process(health["pid"]).children(recursive=True)
     await peers["sandbox-0"].stop()
-    _, alive = psutil.wait_procs(zygotes, timeout=10)
+    _, alive = psutil.wait_procs(zygotes, timeout=3)
     assert zygotes and not alive
 
 

@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from pathlib import Path
 
 SETTLE_SECONDS = 30.0
@@ -70,8 +71,10 @@ def grown(taken: Sequence[Footprint]) -> list[str]:
                 f"{name} grew from {before:.0f} to {after:.0f} over {steady[-1].jobs - steady[0].jobs} jobs"
             )
     for name in NEVER:
-        if any(getattr(each, name) for each in taken):
-            found.append(f"{name}: {max(getattr(each, name) for each in taken)}")
+        seen = [getattr(each, name) for each in taken]
+        # A starved zygote buries late: what is gone at the next look, hundreds of jobs later, did not stay.
+        if stayed := max([seen[-1], *map(min, pairwise(seen))]):
+            found.append(f"{name}: {stayed}")
     return found
 
 

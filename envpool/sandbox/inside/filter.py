@@ -89,6 +89,8 @@ def _checks() -> dict[str, list[Step]]:
             Step(LOAD, low(2)), Step(EQUAL, 0, None, "eperm"),
             Step(LOAD, high(2)), Step(EQUAL, 0, "allow", "eperm"),
         ],
+        # Of other processes it tells who lives, and which child is being asked (`envpool.sandbox.seat`).
+        "sched_getaffinity": [Step(LOAD, low(0)), Step(EQUAL, 0, "allow", "eperm")],
         "ioctl": [Step(LOAD, low(1)), Step(EQUAL, TCGETS, "allow", "eperm")],
     }  # fmt: skip
 

@@ -46,7 +46,7 @@ FREE = (
     "read", "write", "readv", "writev", "close", "lseek", "munmap", "mremap", "brk", "rt_sigreturn",
     "rt_sigaction", "rt_sigprocmask", "sigaltstack", "restart_syscall",
     "gettimeofday", "time", "times", "getpid", "gettid", "getppid", "getuid", "geteuid", "getgid", "getegid",
-    "getrusage", "getrandom", "sched_yield", "sched_getaffinity", "getcpu", "uname", "sysinfo", "exit", "exit_group",
+    "getrusage", "getrandom", "sched_yield", "getcpu", "uname", "sysinfo", "exit", "exit_group",
 )
 # EACCES, because the import machinery turns it into ModuleNotFoundError.
 OPENS = (

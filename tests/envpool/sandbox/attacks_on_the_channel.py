@@ -41,6 +41,12 @@ CHANNEL = [
         os.write(4, b'\\0\\0\\0\\x40')
         while True: pass
     """),
+    attack("a reply that dribbles without a pause", SUPERVISOR, CPU, """
+        os.write(4, (200_000).to_bytes(4, 'big'))
+        while True:
+            os.write(4, b' ')
+            for _ in range(5_000): pass
+    """),
     attack("a result too large", BOUNDARY, ILLEGAL + OUTPUT, "return ['x' * 9000] * 30", codomain="list[str]"),
     attack("a legal value with a frame too large", SUPERVISOR, OUTPUT, "return ['\\u00e9' * 19_000]",
            codomain="list[str]"),

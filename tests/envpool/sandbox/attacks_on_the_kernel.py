@@ -111,6 +111,8 @@ LIMITS_AND_MEMORY = [
     refused("raising a limit", "call('prlimit64', 0, 7, b'\\xff' * 16, None)", harmless=False),
     refused("raising a limit through Python", "sys.modules['resource'].setrlimit(0, (-1, -1)) or 0", harmless=False),
     refused("lowering a limit", "sys.modules['resource'].setrlimit(7, (0, 0)) or 0"),
+    refused("the CPUs of others", "call('sched_getaffinity', OTHER, 128, ctypes.create_string_buffer(128))",
+            harmless=False),
     refused("limits of others", "call('prlimit64', OTHER, 7, None, ctypes.create_string_buffer(16))", harmless=False),
     attack("a limit with half a pointer", SECCOMP, NOTHING, """
         return int(call('prlimit64', 0, 7, 1 << 32, None) == -1 and ctypes.get_errno() == 1)

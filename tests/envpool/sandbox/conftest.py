@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from small_limits import TIGHT
 
-from envpool.sandbox import Sandbox, SandboxLimits
-
-TIGHT = SandboxLimits(cpu_seconds=0.2, wall_seconds=10.0, memory_mib=64, output_kib=64, open_children=4)
+from envpool.sandbox import Sandbox
 
 
 @pytest.fixture(scope="session")

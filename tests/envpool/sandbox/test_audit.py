@@ -13,6 +13,7 @@ from envpool.sandbox.results import Result
 
 LOST = InfrastructureFault("the machine is gone")
 SLOW, CRASH = Fault(FaultKind.CPU_LIMIT, "2 s"), Fault(FaultKind.CRASH, "status 1")
+FULL = Fault(FaultKind.MEM_LIMIT)
 A, B, C = Value(1), Value(2), Value(3)
 
 
@@ -60,7 +61,10 @@ def observed(used: Result, seed: int = 3) -> Observation:
         (SLOW, [A], Opinion.NO_EVIDENCE),
         (A, [B, SLOW], Opinion.NO_EVIDENCE),
         (A, [B, A, SLOW], Opinion.NO_EVIDENCE),
-        (A, [Fault(FaultKind.MEM_LIMIT)], Opinion.NO_EVIDENCE),
+        # Out of memory: the child in use may have held more; a fresh fork that says so contradicts a value.
+        (FULL, [A], Opinion.NO_EVIDENCE),
+        (A, [FULL, FULL], Opinion.REFUTED),
+        (A, [FULL, A, A], Opinion.UNCONFIRMED),
     ],
 )
 async def test_what_opinions_come_to(
@@ -138,3 +142,22 @@ def test_a_program_that_lies_on_a_share_of_draws_is_caught_in_time_for_99_secret
     keys = [Recipe("p1", seed, 0).key() for seed in range(round(enough * lying))]
     escaped = sum(not any(chosen(secret, "p1", key, 0, 0.03) for key in keys) for secret in secrets)
     assert escaped / len(secrets) <= 0.03
+
+
+async def test_what_an_error_leaves_undone_still_waits_and_what_was_found_is_told() -> None:
+    class Breaking(Opinions):
+        async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
+            if not self.left:
+                raise RuntimeError("the sandbox is being stopped")
+            return await super().run_many(jobs)
+
+    executor = Breaking(B, B, B)
+    auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
+    for seed in range(2):
+        auditor.observe(observed(A, seed))
+    found = await auditor.work()  # the second opinions on both, and the third on the first one
+    assert [each.observation.recipe.seed for each in found] == [0]
+    assert auditor.waiting == 1
+    with pytest.raises(RuntimeError):
+        await auditor.work()
+    assert auditor.waiting == 1

@@ -79,6 +79,7 @@ def wanted(name: str | None, args: list[int]) -> int:
         "tgkill": (low[:3] == [PID, PID, 6], seccomp.KILL_PROCESS),
         "fcntl": (low[1] in (1, 3), EPERM),
         "prlimit64": (low[0] == 0 and args[2] == 0, EPERM),
+        "sched_getaffinity": (low[0] == 0, EPERM),
         "ioctl": (low[1] == 0x5401, EPERM),
         "madvise": (low[2] in (4, 8), EPERM),
         "clock_gettime": (low[0] < 16, EPERM),

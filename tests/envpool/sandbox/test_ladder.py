@@ -7,8 +7,8 @@ from typing import Any
 
 import profiles
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, KERNEL, program
+from small_limits import TIGHT
 
 from envpool.sandbox import (
     Call,

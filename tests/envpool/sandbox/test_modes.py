@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, KERNEL, program
+from small_limits import TIGHT
 
 from envpool.sandbox import (
     Call,

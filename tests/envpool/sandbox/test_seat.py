@@ -6,9 +6,9 @@ import signal
 from collections.abc import Iterator
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, program
 from processes import alive, wait_for
+from small_limits import TIGHT
 
 from envpool.sandbox import Call, Sandbox, Value, child
 from envpool.sandbox.seat import Seat

@@ -6,8 +6,8 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, KERNEL, PLANTED, program
+from small_limits import TIGHT
 
 from envpool.sandbox import Call, Fault, Sandbox, Value
 

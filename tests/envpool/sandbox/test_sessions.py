@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, KERNEL, PLANTED, program
 from processes import children, wait_for
+from small_limits import TIGHT
 
 from envpool.contract import Recipe
 from envpool.sandbox import (

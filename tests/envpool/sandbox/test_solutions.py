@@ -4,8 +4,8 @@ import json
 from collections.abc import AsyncIterator
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST, KERNEL, program
+from small_limits import TIGHT
 
 from envpool.sandbox import Call, Fault, FaultKind, InfrastructureFault, Job, LocalExecutor, Mode, Value
 from envpool.sandbox.solutions import Case, Judged, judge_solution

@@ -4,10 +4,11 @@ With a share p of draws recomputed, a draw that lies is caught with probability 
 expected until the first is caught, and ln(0.01)/ln(1 - p) are enough with probability 0.99: 33.3 and 152 at the default
 p = 3 %. What a program lies on decides how many draws that is in all:
 
-    from the 100th call of a child on     99 + 33 draws expected, 99 + 152 = 251 at 99 %; a child serves 256 calls
+    from the 100th `solve` of a child on  a child serves 256 calls, which is 128 draws, and lies on the last 28 of them:
+                                          99 + 33 draws to the first audited lie where no child is recycled, more else
     on one seed in 97                     97 x 33.3 = 3,233 draws expected, 14,888 at 99 %
     from level 5 on, after 40 calls       33 draws at level 5 expected, 152 at 99 %, once the child is that old
-    wrong verdicts from the 50th on       49 + 33 answers expected, 49 + 152 = 201 at 99 %, one answer a question
+    wrong verdicts from the 50th on       49 + 33 answers expected; 152 lies take 250 answers, as children are recycled
 
 The secret of the run below is fixed, so the draws that are chosen, and with them these figures, are the same each time.
 """

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import TIGHT
 from hostile import HONEST
 from processes import children, first_of_a_namespace, wait_for
+from small_limits import TIGHT
 
 from envpool.sandbox import Call, Sandbox, SandboxUnavailable
 
