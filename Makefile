@@ -9,7 +9,7 @@ run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo'
 	$(PY) launch.py --config local $(ARGS)
 
 test: $(STAMP)  ## all tests, whole runs beside the others: make test [WORKERS=0 ARGS='tests/envpool']
-	$(PY) -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	$(PY) -m pytest -n $(WORKERS) --no-loadscope-reorder $(ARGS)
 
 bench: $(STAMP) ## ratios to named alternatives, in one run: make bench [ARGS='sandbox store']
 	$(PY) -m tests.benchmarks $(ARGS)

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 # A closed machine: the tests' Ray clusters take no tokens.
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
@@ -22,11 +24,19 @@ RUNS = ("test_cluster.py", "test_end_to_end.py", "test_submit.py", "test_chaos.p
 """Whole runs: each wants most of a small machine's memory."""
 
 
-@pytest.hookimpl(tryfirst=True)
+class Scheduling(LoadScopeScheduling):
+    """Whole runs keep to one worker; other modules go to whichever is free."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        module = nodeid.split("::")[0]
+        return "runs" if Path(module).name in RUNS else module
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    """As xdist asks for it, where there are several workers."""
+    return Scheduling(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole runs come first and keep together; other modules go to whichever worker is free."""
-    here = Path(__file__).parent
-    for item in items:
-        module = item.path.relative_to(here).as_posix()
-        item.add_marker(pytest.mark.xdist_group("runs" if module in RUNS else module))
+    """Whole runs come first, since they take longest."""
     items.sort(key=lambda item: item.path.name not in RUNS)
