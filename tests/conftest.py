@@ -1,5 +1,6 @@
 """What several test packages share: a closed machine's Ray, no deadline on an example, since machines are slow, and
-which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist.
+which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist. On two cores nothing
+does by default: two Ray clusters starve each other there.
 """
 
 from __future__ import annotations
@@ -38,5 +39,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole runs come first, since they take longest."""
-    items.sort(key=lambda item: item.path.name not in RUNS)
+    """Beside others whole runs come first, since they take longest; else in the order of the files."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.path.name not in RUNS)
