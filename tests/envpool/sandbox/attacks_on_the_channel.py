@@ -42,7 +42,7 @@ CHANNEL = [
         while True: pass
     """),
     attack("a reply that dribbles without a pause", SUPERVISOR, CPU, """
-        os.write(4, (200_000).to_bytes(4, 'big'))
+        os.write(4, (60_000).to_bytes(4, 'big'))
         while True:
             os.write(4, b' ')
             for _ in range(5_000): pass
