@@ -4,11 +4,10 @@ With a share p of draws recomputed, a draw that lies is caught with probability 
 expected until the first is caught, and ln(0.01)/ln(1 - p) are enough with probability 0.99: 33.3 and 152 at the default
 p = 3 %. What a program lies on decides how many draws that is in all:
 
-    from the 100th `solve` of a child on  a child serves 256 calls, which is 128 draws, and lies on the last 28 of them:
-                                          99 + 33 draws to the first audited lie where no child is recycled, more else
+    from the 100th `solve` of a child on  746 draws at 99 %: a child serves 128 of them, and only the last 29 are lies
     on one seed in 97                     97 x 33.3 = 3,233 draws expected, 14,888 at 99 %
     from level 5 on, after 40 calls       33 draws at level 5 expected, 152 at 99 %, once the child is that old
-    wrong verdicts from the 50th on       49 + 33 answers expected; 152 lies take 250 answers, as children are recycled
+    wrong verdicts from the 50th on       250 answers at 99 %: of the 128 that a child judges the last 79 are lies
 
 The secret of the run below is fixed, so the draws that are chosen, and with them these figures, are the same each time.
 """
@@ -39,6 +38,13 @@ SHARE = 0.03
 SECRET = b"a fixed secret, for a fixed fate"
 AT_A_TIME = 16  # draws between two rounds of the auditor, as a busy solver has them
 ENOUGH = math.ceil(math.log(0.01) / math.log(1 - SHARE))
+A_CHILD = SandboxLimits().calls_per_child // 2  # draws it serves, of two calls each, before a new one takes its place
+
+
+def draws_until(lies: int, first: int) -> int:
+    """Draws that hold so many lies, where each child lies from its `first` draw on."""
+    full, rest = divmod(lies - 1, A_CHILD - first + 1)
+    return full * A_CHILD + first + rest
 
 
 @pytest.fixture(scope="module")
@@ -67,10 +73,11 @@ async def caught(
     return draws, found[0] if found else None
 
 
-async def test_one_that_turns_at_its_100th_call_is_caught_within_251_draws(executor: LocalExecutor) -> None:
-    assert 99 + ENOUGH == 251
-    draws, found = await caught(executor, AFTER_100_CALLS, 251)
-    assert found is not None and 100 <= draws <= 251, draws
+async def test_one_that_turns_at_its_100th_call_is_caught_within_746_draws(executor: LocalExecutor) -> None:
+    enough = draws_until(ENOUGH, 100)
+    assert enough == 746
+    draws, found = await caught(executor, AFTER_100_CALLS, enough)
+    assert found is not None and 100 <= draws <= enough, draws
     numbers, _ = from_wire(found.call.args[0])
     assert found.used.value == sum(numbers) + 1 and found.recomputed[0].value == sum(numbers)
     assert found.recomputed[0] == found.recomputed[1], "a third zygote confirmed it"
@@ -96,12 +103,14 @@ async def test_one_that_hides_from_the_gates_is_caught_within_152_draws_of_level
     assert found.observation.recipe.level == 5
 
 
-async def test_a_judge_that_turns_generous_is_caught_within_201_verdicts(executor: LocalExecutor) -> None:
+async def test_a_judge_that_turns_generous_is_caught_within_250_verdicts(executor: LocalExecutor) -> None:
     material = Program(GENEROUS_AFTER_50_VERDICTS, "Factor", "Rule.", "int", "int", "feasibility")
     judge = Member(material, Origin.POLICY)
     auditor = Auditor(executor, SECRET, SHARE)
     examiner = Examiner(executor, lambda _: judge, observe=auditor.observe)
-    for seed in range(49 + ENOUGH):
+    enough = draws_until(ENOUGH, 50)
+    assert enough == 250
+    for seed in range(enough):
         instance = await examiner.build(Recipe(judge.id, seed, 0))
         await examiner.score(instance, "<answer>1</answer>")  # never a factor larger than 1
     found = await auditor.work()
@@ -131,7 +140,7 @@ async def test_an_honest_program_is_never_refuted(executor: LocalExecutor) -> No
 
 
 async def test_the_evidence_is_plain_and_names_seed_level_and_every_result(executor: LocalExecutor) -> None:
-    _, found = await caught(executor, AFTER_100_CALLS, 251)
+    _, found = await caught(executor, AFTER_100_CALLS, 746)
     assert found is not None
     evidence = found.evidence()
     assert evidence["seed"] == found.observation.recipe.seed and evidence["level"] == 0
