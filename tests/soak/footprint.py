@@ -8,10 +8,10 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from pathlib import Path
 
 SETTLE_SECONDS = 30.0
+LASTING_SECONDS = 0.2
 """A busy machine may keep a zygote, which runs at low priority, from burying for a while."""
 WARM_UP = 0.2
 """Share of a soak before the first comparison: caches fill, and the allocator takes what it will keep."""
@@ -43,8 +43,12 @@ NEVER = ("strays", "zombies")
 def footprint(jobs: int, zygote: int, opened: int, others: int) -> Footprint:
     """Once only the `opened` children and so many `others` are left of the zygote's, or it has had time enough."""
     kept, end = opened + others, time.monotonic() + SETTLE_SECONDS
-    while (len(children(zygote)) != kept or zombies(zygote)) and time.monotonic() < end:
+    settled = time.monotonic()
+    # For a while: one that is not yet gone and the next that is not yet born make the right number, too.
+    while time.monotonic() < min(settled + LASTING_SECONDS, end):
         time.sleep(0.005)
+        if len(children(zygote)) != kept or zombies(zygote):
+            settled = time.monotonic()
     return Footprint(
         jobs=jobs,
         owner_kib=resident_kib(os.getpid()),
@@ -71,10 +75,8 @@ def grown(taken: Sequence[Footprint]) -> list[str]:
                 f"{name} grew from {before:.0f} to {after:.0f} over {steady[-1].jobs - steady[0].jobs} jobs"
             )
     for name in NEVER:
-        seen = [getattr(each, name) for each in taken]
-        # A starved zygote buries late: what is gone at the next look, hundreds of jobs later, did not stay.
-        if stayed := max([seen[-1], *map(min, pairwise(seen))]):
-            found.append(f"{name}: {stayed}")
+        if most := max(getattr(each, name) for each in taken):
+            found.append(f"{name}: {most}")
     return found
 
 
