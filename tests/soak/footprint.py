@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 SETTLE_SECONDS = 30.0
-LASTING_SECONDS = 0.2
 """A busy machine may keep a zygote, which runs at low priority, from burying for a while."""
+LASTING_SECONDS = 0.2
 WARM_UP = 0.2
 """Share of a soak before the first comparison: caches fill, and the allocator takes what it will keep."""
 
