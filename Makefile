@@ -20,10 +20,11 @@ chaos: $(STAMP) ## an hour of random kills on four nodes, then the invariants: m
 soak: $(STAMP)  ## 20,000 sandbox jobs, most of them hostile; all must stay flat: make soak [ARGS='--jobs 2000']
 	$(PY) -m tests.soak $(ARGS)
 
-check: $(STAMP) ## lint, types, direction of imports
+check: $(STAMP) ## lint, types, direction of imports, every test found
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	$(PY) -m pytest --collect-only -qq >/dev/null || $(PY) -m pytest --collect-only
 
 setup: $(STAMP)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import ray
 
-from actors import audit, roster
+from actors import code_watch, roster
 from actors.peers import Peers
 from actors.sandboxes import SandboxGroup
 from actors.solvers import AWAY_SECONDS, SolverGroup
@@ -65,7 +65,7 @@ class Actor:
         if self.background_nice:
             os.nice(self.background_nice)
         if self.config.run.audit:
-            audit.install()
+            code_watch.install()
         # Runs once the loop is free again, which is after the whole of `__init__`.
         self._starting = asyncio.get_running_loop().create_task(self._start())
 
@@ -122,7 +122,7 @@ class Actor:
             "first_failures": dict(self._failures),
             # Of what the run cannot do without; the failures of an attached policy end no run.
             "failing": {} if self.config.policy.attached else dict(self._in_a_row),
-            "audit": audit.findings(),
+            "audit": code_watch.findings(),
             "gauges": self.gauges(),
             "at": time.time(),
         }

@@ -1,7 +1,7 @@
 """What holds for the whole tree: who may know whom, and that pool source is only text outside the sandbox's child.
 
-The rules are read from syntax trees, so they hold for code that no test runs. `actors.audit` watches the same while
-a run goes.
+The rules are read from syntax trees, so they hold for code that no test runs. `actors.code_watch` watches the same
+while a run goes.
 """
 
 import ast

@@ -39,7 +39,7 @@ def _inspect(source: Any, filename: str) -> None:
 
 
 def _is_contract(filename: str) -> bool:
-    return filename.replace("\\", "/").endswith(("envpool/contract.py", "actors/audit.py"))
+    return filename.replace("\\", "/").endswith(("envpool/contract.py", "actors/code_watch.py"))
 
 
 def _note(finding: str) -> None:

@@ -16,7 +16,8 @@ SEED = ROOT / "envpool" / "seeds" / "inversion_count.py"
 def found_in(code: str) -> list[str]:
     """The findings of a fresh process that ran `code` with the hook in place."""
     script = (
-        f"import sys\nfrom actors import audit\naudit.install()\n{code}\nprint(*audit.findings(), sep='\\n')"
+        "import sys\nfrom actors import code_watch\ncode_watch.install()\n"
+        f"{code}\nprint(*code_watch.findings(), sep='\\n')"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True, timeout=60
