@@ -26,12 +26,15 @@ from cluster.metrics import overview
 from cluster.metrics.samples import SampleTable
 from cluster.metrics.sinks import writer_for
 from cluster.metrics.watch import Watch
+from envpool.admission.passing import passing
 
 STATUS_SECONDS = 1.0
 GAUGE_TICKS = 5
 """Statuses between two that the sinks get."""
 KEPT_ALARMS = 50
 KEPT_STEPS = 200
+KEPT_PROPOSALS = 128
+"""Of a policy, that its shares past each gate are of."""
 RETIRED_SECONDS = 10.0
 """An actor that is not wanted any more and silent for longer leaves the status."""
 
@@ -51,6 +54,7 @@ class MetricsActor(Actor):
         self._standing: list[Alarm] = []
         self._steps: deque[dict[str, Any]] = deque(maxlen=KEPT_STEPS)
         self._answered: dict[str, deque[tuple[int, int, int]]] = {}
+        self._ended: dict[str, deque[str]] = {}
         self._ticks = 0
         self._off: set[str] = set()
         self._watch = Watch(self._makers())
@@ -103,8 +107,11 @@ class MetricsActor(Actor):
         policy = self._owner(policy)
         counts = {"gates": Counter(str(row["gate"]) for row in rows), "count": len(rows)}
         self._writer.event("proposals", _of(policy, counts))
+        writer = overview.role("generator", policy)
+        ended = self._ended.setdefault(writer, deque(maxlen=KEPT_PROPOSALS))
+        ended.extend(str(row["gate"]) for row in rows)
         self._tally(
-            overview.role("generator", policy),
+            writer,
             [{"success": row["admitted"], "parsed": row["gate"] not in ("size", "L1")} for row in rows],
         )
 
@@ -176,6 +183,7 @@ class MetricsActor(Actor):
             "origins": reader.origins(),
             "funnel": reader.funnel(),
             "success": success,
+            "passing": {role: _past(ended) for role, ended in self._ended.items()},
             "policies": overview.policies(own, wanted, success, reader.state),
             "nodes": overview.nodes(self._reports),
             "restarts": overview.restarts(self._reports),
@@ -263,6 +271,12 @@ def _rates(answers: deque[tuple[int, int, int]]) -> dict[str, float]:
         "parsed": sum(parsed for _, _, parsed in answers) / total,
         "answers": float(sum(count for count, _, _ in answers)),
     }
+
+
+def _past(ended: deque[str]) -> dict[str, float]:
+    """The share of proposals past each gate, of all of them."""
+    shares = passing(Counter(ended)).of_all
+    return {stage: share.rate for stage, share in shares.items() if share.rate is not None}
 
 
 def _replace(path: Path, status: dict[str, Any]) -> None:

@@ -24,7 +24,9 @@ def render(status: Status) -> RenderableType:
     if not status.get("phase"):
         return Panel("starting the actors (a cold start takes about a minute)", title="Envolve")
     panels = Columns(
-        [tables.success(status), *tables.pool(status), tables.funnel(status)], equal=False, expand=False
+        [tables.success(status), *tables.pool(status), tables.funnel(status), *tables.passing(status)],
+        equal=False,
+        expand=False,
     )
     # What is urgent stands above what may be cut off on a low terminal.
     return Group(

@@ -54,6 +54,17 @@ def funnel(status: Status) -> RenderableType:
     return table
 
 
+def passing(status: Status) -> list[RenderableType]:
+    """What share of a policy's recent proposals is past each gate; `envolve pool funnel` tells it over time."""
+    writers = {role: past for role, past in status.get("passing", {}).items() if past}
+    if not writers:
+        return []
+    table = Table("past", *writers, title="Recent proposals")
+    for stage in next(iter(writers.values())):
+        table.add_row(stage, *(f"{past.get(stage, 0.0):.0%}" for past in writers.values()))
+    return [table]
+
+
 def steps(status: Status) -> RenderableType:
     """The last updates of the run's own policy."""
     columns = (

@@ -1,6 +1,6 @@
 """Records as curves: nested numbers under one name each, as TensorBoard and wandb show them.
 
-Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `evaluation/sets/NAME/success`. Text, lists and
+Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `passing/L4`, `evaluation/sets/NAME/success`. Text, lists and
 truth values are no curves.
 """
 
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cluster.metrics.overview import role
 from cluster.metrics.sink import Record
 
 CURVES = ("evaluation", "calibration")
 """Kinds of events whose numbers are curves."""
-SECTIONS = ("train", "pool", "success", "funnel", *CURVES)
+SECTIONS = ("train", "pool", "success", "funnel", "passing", *CURVES)
 """What names begin with."""
 _APART = ("pool", "policy")
 
@@ -33,7 +34,9 @@ def flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
 def of_step(record: Record, status: Record) -> dict[str, float]:
     """An update's curves, and those of the status that was seen last."""
     own = {key: value for key, value in record.items() if key not in _APART}
-    curves = flat(own, "train") | flat({"pool": record.get("pool", {})})
+    writer = role("generator", policy_of(record))
+    past = status.get("passing", {}).get(writer, {})
+    curves = flat(own, "train") | flat({"pool": record.get("pool", {}), "passing": past})
     if record.get("policy"):
         return curves
     rates = {role: rate["success"] for role, rate in status.get("success", {}).items()}

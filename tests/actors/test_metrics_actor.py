@@ -277,3 +277,15 @@ async def test_an_actor_that_was_scaled_away_leaves_the_status(
         await peers.metrics.report({"name": name, "pid": 1, **HEALTHY})
     status = await until_status(peers, lambda status: "sandbox-7" not in status["actors"])
     assert "sandbox-0" in status["actors"]
+
+
+async def test_the_status_says_what_share_of_recent_proposals_is_past_each_gate(
+    make: Raise, peers: Peers
+) -> None:
+    make(POOL)
+    make(METRICS)
+    gates = ["L1", "L4", "", "calibration"]
+    rows = [{"gate": gate, "admitted": not gate, "prompt": "", "reply": ""} for gate in gates]
+    await peers.metrics.proposals(rows)
+    past = (await peers.metrics.status())["passing"]["generator"]
+    assert (past["L1"], past["L3"], past["L4"], past["calibration"]) == (0.75, 0.75, 0.5, 0.25)
