@@ -56,11 +56,10 @@ class SandboxActor(Actor):
         self.background("sweep", self._sweep_once)
 
     async def run(
-        self, source: str, calls: Sequence[Call], fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`; otherwise as `run_many`."""
-        job = Job(source, tuple(calls), Mode.SAMPLE if fresh else Mode.VERIFY, replica)
-        (done,) = await self.run_many([job])
+        (done,) = await self.run_many([Job(source, tuple(calls), mode, replica)])
         if isinstance(done, InfrastructureFault):
             raise done
         return done

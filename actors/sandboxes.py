@@ -47,10 +47,10 @@ class SandboxGroup:
         self._desks: dict[tuple[str, int], Gathering] = {}
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`. Raises InfrastructureFault when no actor of the group could do the job."""
-        return await self._run(Job(source, tuple(calls), Mode.SAMPLE if fresh else Mode.VERIFY, replica))
+        return await self._run(Job(source, tuple(calls), mode, replica))
 
     async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
         """As `BatchExecutor.run_many`: one call to each sandbox that is to do some of them."""

@@ -14,7 +14,7 @@ from envpool.contract import Failed, Instance, Outcome, Recipe, Scored, Unparsed
 from envpool.members import Composite, Member, Program
 from envpool.sandbox.audit import Observation
 from envpool.sandbox.executor import Executor
-from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, Value
+from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Mode, Result, Value
 from envpool.signatures import IllegalValue, canonical_bytes, check, from_wire, literal, parse_type, to_wire
 from envpool.split import is_held_out, is_held_out_prompt
 
@@ -66,8 +66,8 @@ def sampled(program: Program, result: Result) -> tuple[str, object, object]:
 class Examiner:
     """Builds instances and scores responses over an executor; `lookup` finds a member by id.
 
-    `replica` and `fresh` go to the executor: admission builds the same recipe in two fresh replicas. `observe` is told
-    all that programs said, so that a share of it can be recomputed.
+    `mode` and `replica` go to the executor. `observe` is told all that programs said, so that a share of it can be
+    recomputed.
     """
 
     def __init__(
@@ -75,14 +75,13 @@ class Examiner:
         executor: Executor,
         lookup: Callable[[str], Member],
         *,
+        mode: Mode = Mode.VERIFY,
         replica: int = 0,
-        fresh: bool = False,
         observe: Callable[[Observation], None] | None = None,
     ) -> None:
         self._executor = executor
         self._lookup = lookup
-        self._replica = replica
-        self._fresh = fresh
+        self._mode, self._replica = mode, replica
         self._observe = observe
 
     async def build(self, recipe: Recipe) -> Instance:
@@ -185,7 +184,7 @@ class Examiner:
     async def _run(self, program: Program, calls: list[Call], recipe: Recipe) -> list[Result]:
         if not calls:
             return []
-        results = await self._executor.run(program.source, calls, fresh=self._fresh, replica=self._replica)
+        results = await self._executor.run(program.source, calls, mode=self._mode, replica=self._replica)
         if self._observe is not None:
             self._observe(Observation(program.id, program.source, recipe, tuple(calls), tuple(results)))
         return results

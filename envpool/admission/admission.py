@@ -26,10 +26,12 @@ from envpool.contract import Recipe
 from envpool.members import Member, Origin, Program
 from envpool.novelty.fingerprint import fingerprint
 from envpool.novelty.neighbours import Novelty
-from envpool.sandbox import Executor
+from envpool.sandbox import Executor, Mode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+SHIPPED = frozenset({Origin.SEED, Origin.BRICK})
+"""Makers whose programs come with this package, where its own tests run each of their calls in a fork."""
 
 
 class Admission:
@@ -123,7 +125,8 @@ class Admission:
         """L2 to L5."""
         strict = origin is Origin.POLICY
         drawn = await case.gate("L2", self._draws(case, candidate, recipes, headroom))
-        await case.gate("L3", drawing.repeats(self._executor, candidate, drawn))
+        mode = Mode.SAMPLE if origin in SHIPPED else Mode.VALIDATE
+        await case.gate("L3", drawing.repeats(self._executor, candidate, drawn, mode=mode))
         variety = varies(self._executor, candidate, drawn, self._settings.distinct_answers)
         case.evidence |= await case.gate("L4", variety)
         oracle = judges(self._executor, candidate, drawn, self._settings, strict=strict)

@@ -1,8 +1,9 @@
 """Gates L2 and L3: the program runs over seeds and levels, and a second process sees the same.
 
 Invariant: everything that comes back from a child is decoded and checked against the signature here, on the
-trusted side, before it is compared. L2 runs in fresh children; L3 in a fresh child of the other replica, whose
-hash seed differs, with the calls in the opposite order: neither set order nor state kept between calls stays hidden.
+trusted side, before it is compared. L2 runs in fresh children, many calls in each; L3 on the other replica, whose hash
+seed differs, in the opposite order, and for new code each call in a fork of its own: neither set order nor state kept
+between calls stays hidden.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from envpool.admission.form import Candidate
 from envpool.admission.verdict import Refusal
 from envpool.contract import Recipe
-from envpool.sandbox import Call, Executor, Fault, Result
+from envpool.sandbox import Call, Executor, Fault, Mode, Result
+from envpool.sandbox.executor import SECOND
 from envpool.signatures import IllegalValue, ValueType, canonical_bytes, check, from_wire, literal
 
 _SHOWN = 80  # characters of a value in a reason
@@ -47,11 +49,11 @@ async def runs(executor: Executor, candidate: Candidate, recipes: Sequence[Recip
     """L2: samples, references and acceptance of the program's own inputs, in two fresh children."""
     await _does_run(executor, candidate, recipes)
     source = candidate.program.source
-    samples = await executor.run(source, _samples(recipes), fresh=True)
+    samples = await executor.run(source, _samples(recipes), mode=Mode.SAMPLE)
     drawn = [_sample(candidate, recipe, result) for recipe, result in zip(recipes, samples, strict=True)]
     wires = [wire for wire, _, _ in drawn]
     accepts = [Call("accepts", (wire,)) for wire in wires]
-    results = await executor.run(source, [*accepts, *_solves(candidate, wires)], fresh=True)
+    results = await executor.run(source, [*accepts, *_solves(candidate, wires)], mode=Mode.SAMPLE)
     for recipe, result in zip(recipes, results[: len(recipes)], strict=True):
         if expect(result, "accepts", recipe) is not True:
             raise Refusal(f"accepts refuses the program's own input for {place(recipe)}")
@@ -75,12 +77,18 @@ async def _does_run(executor: Executor, candidate: Candidate, recipes: Sequence[
             expect(result, call.method, recipe)
 
 
-async def repeats(executor: Executor, candidate: Candidate, draws: Sequence[Draw]) -> None:
-    """L3: the same draws and references in another process, in the opposite order."""
+async def repeats(
+    executor: Executor, candidate: Candidate, draws: Sequence[Draw], *, mode: Mode = Mode.VALIDATE
+) -> None:
+    """L3: the same draws and references in another process, in the opposite order. Raises Refusal.
+
+    In `validate` no call finds what an earlier one left, so whatever L2's calls kept from one another shows; in
+    `sample` the calls share one fork, which is quicker, and shows what hangs on their order.
+    """
     backwards = [*reversed(draws)]
     recipes = [draw.recipe for draw in backwards]
     calls = [*_samples(recipes), *_solves(candidate, [draw.wire for draw in backwards])]
-    results = await executor.run(candidate.program.source, calls, fresh=True, replica=1)
+    results = await executor.run(candidate.program.source, calls, mode=mode, replica=SECOND)
     again = [
         _sample(candidate, recipe, result, " in a second process")
         for recipe, result in zip(recipes, results, strict=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from envpool.admission.verdict import Refusal
 from envpool.members import Program
-from envpool.sandbox import Call, Executor, Fault
+from envpool.sandbox import Call, Executor, Fault, Mode
 from envpool.signatures import SignatureError, ValueType, parse_type
 
 MAX_SOURCE_BYTES = 64 * 1024
@@ -46,7 +46,7 @@ async def size(source: str) -> None:
 async def read(executor: Executor, source: str) -> Candidate:
     """L1, imports and scan. Raises Refusal naming the gate."""
     # Fresh: a child that has run the program would tell what the program lets it tell.
-    (result,) = await executor.run(source, [Call("inspect")], fresh=True)
+    (result,) = await executor.run(source, [Call("inspect")], mode=Mode.SAMPLE)
     if isinstance(result, Fault):
         raise Refusal(f"the source cannot be read: {result.kind}: {result.detail}", "L1")
     report = result.value

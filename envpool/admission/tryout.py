@@ -18,7 +18,7 @@ from envpool.admission.verdict import Step, Verdict
 from envpool.generation.reply import ReplyUnparsable, parse_reply
 from envpool.members import Member, Origin
 from envpool.novelty.neighbours import Novelty
-from envpool.sandbox import Call, LocalExecutor, Result
+from envpool.sandbox import Call, LocalExecutor, Mode, Result
 
 REPLY = "reply"
 
@@ -83,10 +83,10 @@ class _Spread:
         await self._executors[0].start()
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         place = zlib.crc32(source.encode("utf-8", "surrogatepass")) % len(self._executors)
-        return await self._executors[place].run(source, calls, fresh=fresh, replica=replica)
+        return await self._executors[place].run(source, calls, mode=mode, replica=replica)
 
     def close(self) -> None:
         for executor in self._executors:

@@ -32,12 +32,9 @@ class Executor(Protocol):
     """Whatever runs calls of a source and returns one result a call."""
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
-        """One job in the mode `sample` where `fresh`, else `verify`. Raises InfrastructureFault.
-
-        Replicas 0 to 2 differ in zygote and hash seed.
-        """
+        """One result a call, in order; replicas 0 to 2 differ in zygote and hash seed. Raises InfrastructureFault."""
         ...
 
 
@@ -76,11 +73,10 @@ class LocalExecutor:
         await asyncio.get_running_loop().run_in_executor(self._threads[0], self._sandbox, 0)
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         """As `Executor.run`. Raises InfrastructureFault, SandboxUnavailable."""
-        job = Job(source, tuple(calls), Mode.SAMPLE if fresh else Mode.VERIFY, replica)
-        (done,) = await self._in_thread(replica, [job])
+        (done,) = await self._in_thread(replica, [Job(source, tuple(calls), mode, replica)])
         if isinstance(done, Exception):
             raise done
         return done

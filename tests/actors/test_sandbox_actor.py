@@ -99,7 +99,7 @@ async def test_jobs_outlive_the_kill_of_their_sandbox_and_no_process_of_it_stays
     assert await group.run(SOURCE, calls[:1]) == [Value("TREE")]
     health = await peers["sandbox-0"].health()
     zygotes = psutil.Process(health["pid"]).children(recursive=True)
-    jobs = [asyncio.create_task(group.run(SOURCE, calls, fresh=True, replica=k % 2)) for k in range(4)]
+    jobs = [asyncio.create_task(group.run(SOURCE, calls, mode=Mode.SAMPLE, replica=k % 2)) for k in range(4)]
     await asyncio.sleep(0.2)
     kill(health["pid"])
     assert await asyncio.gather(*jobs) == [[Value("TREE")] * 200] * 4

@@ -15,7 +15,7 @@ from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
 from envpool.contract import Recipe
 from envpool.members import Member
-from envpool.sandbox import Call, LocalExecutor
+from envpool.sandbox import Call, LocalExecutor, Mode
 from tests.envpool.composition.bricks import shipped_bricks
 
 WAVES = 3
@@ -37,7 +37,7 @@ async def executed_fresh(executor: LocalExecutor, chains: list[Chain], sources: 
     """Each chain run on its concrete input, a fresh child for every step."""
     for chain in chains:
         for member, x in zip(chain.members, chain.values, strict=False):
-            await executor.run(sources[member], [Call("accepts", (x,)), Call("solve", (x,))], fresh=True)
+            await executor.run(sources[member], [Call("accepts", (x,)), Call("solve", (x,))], mode=Mode.SAMPLE)
 
 
 async def compare() -> None:

@@ -10,7 +10,7 @@ import pytest
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.execution import Examiner
 from envpool.members import Member, Origin, Program, Status
-from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result
+from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolWriter
 from training.calibration import Calibrated, Calibration, Due, answered, due
@@ -54,11 +54,11 @@ class Failing:
         self.executor, self.source = executor, source
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         if source == self.source:
             raise InfrastructureFault("the machine is gone")
-        return await self.executor.run(source, calls, fresh=fresh, replica=replica)
+        return await self.executor.run(source, calls, mode=mode, replica=replica)
 
 
 @pytest.fixture(scope="module")

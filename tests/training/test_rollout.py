@@ -7,7 +7,7 @@ import pytest
 from envpool.contract import Recipe
 from envpool.execution import Examiner
 from envpool.members import Member, Origin, Program
-from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Result
+from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
 from training.policy.errors import GenerationRefused
 from training.rollout import Played, Rollout
@@ -57,11 +57,11 @@ class Failing:
         self.executor, self.method = executor, method
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         if any(call.method == self.method for call in calls):
             raise InfrastructureFault("the machine is gone")
-        return await self.executor.run(source, calls, fresh=fresh, replica=replica)
+        return await self.executor.run(source, calls, mode=mode, replica=replica)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from envpool.contract import Environment, Planted, seeded
 from envpool.members import Member, Origin, Program
-from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result, Value
+from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Mode, Result, Value
 from envpool.signatures import IllegalValue, check, from_wire, parse_type, to_wire
 
 
@@ -152,7 +152,7 @@ class SimulatedExecutor:
         self.broken = False
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         if self.broken:
             raise InfrastructureFault("the machine is gone")

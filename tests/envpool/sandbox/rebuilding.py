@@ -14,7 +14,7 @@ from envpool.answers import write
 from envpool.contract import Instance, Recipe
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Composite, Member, Origin, Program
-from envpool.sandbox import Call, Result, Sandbox, Value
+from envpool.sandbox import Call, Mode, Result, Sandbox, Value
 from envpool.shipped import shipped
 from envpool.signatures import from_wire, parse_type
 
@@ -31,7 +31,7 @@ class OneSandbox:
         self._fresh = fresh
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, fresh: bool = False, replica: int = 0
+        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
         return self._sandbox.run(source, calls, fresh=self._fresh)
 

@@ -43,10 +43,31 @@ async def test_validating_gives_each_call_a_fork_of_its_own(executor: LocalExecu
     assert len(set(await pids(executor, Mode.VALIDATE))) == 3
 
 
+async def test_all_but_the_first_fork_of_a_validation_were_forked_while_the_one_before_worked(
+    executor: LocalExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = []
+    fork = server.ForkServer.fork
+
+    def noted(self: server.ForkServer) -> server.Birth:
+        waiting.append(self._spare is not None)
+        return fork(self)
+
+    monkeypatch.setattr(server.ForkServer, "fork", noted)
+    assert len(set(await pids(executor, Mode.VALIDATE, calls=5))) == 5
+    assert waiting == [False, True, True, True, True]
+
+
 async def test_a_batch_of_samples_shares_a_fork_that_ends_with_it(executor: LocalExecutor) -> None:
     first, second = await pids(executor, Mode.SAMPLE), await pids(executor, Mode.SAMPLE)
     assert len({*first}) == len({*second}) == 1 and first != second
     assert executor.metrics()["open_children"] == 0
+
+
+async def test_one_job_is_run_in_the_mode_that_is_asked_for(executor: LocalExecutor) -> None:
+    forks = {mode: await executor.run(PID, [ONE] * 3, mode=mode) for mode in (Mode.VALIDATE, Mode.SAMPLE, Mode.VERIFY)}
+    assert [len({result.value for result in each}) for each in forks.values()] == [3, 1, 1]  # type: ignore[union-attr]
+    assert await executor.run(PID, [ONE] * 3) == forks[Mode.VERIFY], "verifying is the default"
 
 
 async def test_verifying_goes_on_in_the_child_that_is_open(executor: LocalExecutor) -> None:
