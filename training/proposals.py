@@ -1,8 +1,9 @@
 """Proposals as trajectories: what a policy earns for the environments it wrote (role-conditioned GRPO, EvoEnv).
 
 Invariant: the reward of a proposal comes from its verdict alone, validation, quality at the calibrated success
-rate, novelty; a penalty for what fails the early gates is shaping, kept apart. A proposal without a verdict, because
-the infrastructure failed, never gets here. The learner scales a generator group's advantages, not this.
+rate, novelty; a penalty for what fails the early gates is shaping, kept apart. Every part stays with the proposal. One
+without a verdict, because the infrastructure failed, never gets here. The learner scales a generator group's
+advantages, not this.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from envpool.novelty.neighbours import BONUS_HIGH, BONUS_LOW, bonus
-from training.rewards import generator_reward
+from training.rewards import GENERATOR_WEIGHTS, GeneratorReward, GeneratorWeights, generator_reward
 from training.trajectory import Group, Sample, Trajectory
 
-UNREADABLE = ("size", "L1")
+UNREADABLE = ("reply", "size", "L1")
 """Gates at which a reply falls that holds no program."""
-PENALISED = ("size", "L1", "imports", "scan", "L2", "L3", "L4")
+REWARD_PARTS = tuple(GeneratorReward().parts())
+"""Parts of a reward, and the total."""
+PENALISED = ("reply", "size", "L1", "imports", "scan", "L2", "L3", "L4")
 """L1 to L4 and what belongs to them (EvoEnv punishes these)."""
 
 
@@ -29,6 +32,18 @@ class ProposalRewards:
     bonus_high: float = BONUS_HIGH
     penalty: float = 0.0
     """Shaping of a proposal that fails L1 to L4; at most 0 (ours: even -0.1 collapsed another system's proposer)."""
+    weights: GeneratorWeights = GENERATOR_WEIGHTS
+
+
+def proposal_reward(verdict: Mapping[str, Any], rewards: ProposalRewards) -> GeneratorReward:
+    """What a proposal with this verdict (`Verdict.to_dict()`) earns, part by part."""
+    evidence = verdict["evidence"]
+    similarity = evidence.get("similarity")
+    novelty = 0.0 if similarity is None else bonus(similarity, rewards.bonus_low, rewards.bonus_high)
+    shaping = rewards.penalty if verdict["gate"] in PENALISED else 0.0
+    return generator_reward(
+        bool(verdict["valid"]), evidence.get("success_rate"), novelty, shaping, rewards.weights
+    )
 
 
 def proposal_group(
@@ -46,13 +61,12 @@ def proposal_group(
 
 
 def _trajectory(sample: Sample, verdict: Mapping[str, Any], rewards: ProposalRewards) -> Trajectory:
-    gate, evidence = verdict["gate"], verdict["evidence"]
-    similarity = evidence.get("similarity")
-    novelty = 0.0 if similarity is None else bonus(similarity, rewards.bonus_low, rewards.bonus_high)
+    reward = proposal_reward(verdict, rewards)
     return Trajectory(
         sample,
-        reward=generator_reward(bool(verdict["valid"]), evidence.get("success_rate"), novelty),
+        reward=reward.verdict,
         success=bool(verdict["admitted"]),
-        parsed=gate not in UNREADABLE,
-        shaping=rewards.penalty if gate in PENALISED else 0.0,
+        parsed=verdict["gate"] not in UNREADABLE,
+        shaping=reward.shaping,
+        parts=reward.parts(),
     )

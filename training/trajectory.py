@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 Role = Literal["solver", "generator"]
@@ -61,6 +61,8 @@ class Trajectory:
     success: bool
     parsed: bool
     shaping: float = 0.0
+    parts: Mapping[str, float] = field(default_factory=dict)
+    """What the reward is made of, where it has parts (a generator's); nothing is computed from them."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.reward <= 1.0:
@@ -76,7 +78,7 @@ class Trajectory:
     def to_dict(self) -> dict[str, Any]:
         """A dict of plain values, for msgpack and Ray."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"sample": self.sample.to_dict()}
+        return plain | {"sample": self.sample.to_dict(), "parts": dict(self.parts)}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Trajectory:

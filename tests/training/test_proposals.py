@@ -58,6 +58,19 @@ def test_proposals_that_differ_give_the_group_variance_and_those_that_all_fail_d
     assert not group(verdict("L1"), verdict("size")).has_variance
 
 
-def test_a_reply_without_a_program_counts_as_unreadable() -> None:
-    unreadable, readable = group(verdict("L1"), verdict("L4")).trajectories
+@pytest.mark.parametrize("gate", ["reply", "size", "L1"])
+def test_a_reply_without_a_program_counts_as_unreadable(gate: str) -> None:
+    unreadable, readable = group(verdict(gate), verdict("L4")).trajectories
     assert (unreadable.parsed, readable.parsed) == (False, True)
+
+
+def test_a_group_carries_the_parts_of_each_reward_to_the_learner_and_back() -> None:
+    made = group(verdict(success_rate=0.3, similarity=0.55), verdict("reply"), penalty=-0.05)
+    first, second = Group.from_dict(made.to_dict()).trajectories
+    assert first.parts == pytest.approx(
+        {"validation": 0.2, "quality": 0.5, "novelty": 0.15, "shaping": 0.0, "total": 0.85}
+    )
+    assert second.parts == pytest.approx(
+        {"validation": 0.0, "quality": 0.0, "novelty": 0.0, "shaping": -0.05, "total": -0.05}
+    )
+    assert [each.value for each in (first, second)] == [each.parts["total"] for each in (first, second)]

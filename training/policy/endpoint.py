@@ -100,7 +100,7 @@ class EndpointEngine:
         """Counts since the start; `tokens_per_second` is over the time in which a request was under way."""
         busy = self._busy_seconds + (time.monotonic() - self._busy_since if self._running else 0.0)
         generated = float(self._counts["generated_tokens"])
-        counted = ("requests", "samples", "refused", "failures", "prompt_tokens", "generated_tokens")
+        counted = ("requests", "prompt_tokens", "generated_tokens", "failures", "refused", "samples")
         return {
             **{name: float(self._counts[name]) for name in counted},
             "running": float(self._running),
