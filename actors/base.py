@@ -145,8 +145,12 @@ class Actor:
     @cached_property
     def solvers(self) -> SolverGroup:
         """The solvers of this actor's policy, however many there are at the moment."""
+        return self.solvers_of("")
+
+    def solvers_of(self, policy: str) -> SolverGroup:
+        """Those of an attached policy, by its name, which may come and go; of this actor's own where none is named."""
         impatient = Peers(self.config.namespace, AWAY_SECONDS, wanted=self._is_wanted)
-        return SolverGroup(impatient, lambda: roster.solvers(self.config, self.wanted))
+        return SolverGroup(impatient, lambda: roster.solvers(self.config, self.wanted, policy))
 
     @property
     def phase(self) -> str:

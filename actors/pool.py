@@ -17,7 +17,7 @@ from typing import Any
 from actors.base import Actor, node_id
 from actors.gathering import portable
 from actors.replication import ChangeBell, SnapshotShelf
-from envpool.curation.standings import admission_level
+from envpool.curation.standings import admission_answers, admission_level
 from envpool.members import Member, Origin, Status
 from envpool.store import PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
@@ -57,7 +57,7 @@ class PoolActor(Actor):
         return [portable(each) if isinstance(each, BaseException) else each for each in done]
 
     async def admit(self, member: dict[str, Any], reason: str, step: int) -> bool:
-        """False when the member was there already. It starts at the level that calibration admitted it at."""
+        """False when the member was there already. It starts with the level and the answers that admitted it."""
         return await self._commit(lambda pool: self._admit(pool, Member.from_dict(member), reason, step))
 
     async def reject(
@@ -161,8 +161,11 @@ class PoolActor(Actor):
     def _admit(self, pool: PoolWriter, member: Member, reason: str, step: int) -> bool:
         if not pool.admit(member, Status.ACTIVE, reason=reason, step=step):
             return False
+        policy = self.config.policy.name
+        if answers := admission_answers(member, policy):
+            pool.record(answers, step)
         if level := admission_level(member):
-            pool.set_level(member.id, self.config.policy.name, level, "admitted at it", step)
+            pool.set_level(member.id, policy, level, "admitted at it", step)
         return True
 
     async def _opened(self) -> PoolWriter:

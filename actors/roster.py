@@ -99,9 +99,10 @@ def number_of(name: str) -> int:
     return int(found.group()[1:]) if found else 0
 
 
-def solvers(config: Config, wanted: Wanted) -> list[str]:
-    """The solvers of the policy that this configuration is for; none where it is not attached any more."""
-    return [f"{config.own('solver')}-{index}" for index in range(wanted.counts.get(config.own("solver"), 0))]
+def solvers(config: Config, wanted: Wanted, policy: str = "") -> list[str]:
+    """The solvers of an attached policy, or of the one that this configuration is for; none where it is not there."""
+    kind = f"{policy}.solver" if policy else config.own("solver")
+    return [f"{kind}-{index}" for index in range(wanted.counts.get(kind, 0))]
 
 
 def posts(config: Config, wanted: Wanted | None = None) -> list[Post]:

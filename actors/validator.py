@@ -10,15 +10,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from actors.asking import Models
 from actors.base import Actor
-from actors.lookup import PoolLookup
+from cluster.config import Config
 from envpool.admission import Admission, AdmissionSettings, Register, Verdict
-from envpool.admission.verdict import Refusal
-from envpool.contract import Failed, Instance, Scored
-from envpool.execution import Examiner
+from envpool.admission.concluded import PROPOSAL, concluded
+from envpool.admission.copies import CONTAMINATION
+from envpool.admission.form import bare
 from envpool.members import Composite, Member, Origin, Program
 from envpool.shipped import Shipped, shipped
-from training.policy.errors import GenerationRefused
 
 
 class ValidatorActor(Actor):
@@ -27,26 +27,19 @@ class ValidatorActor(Actor):
     background_nice = 10
 
     async def start(self) -> None:
-        admission = self.config.admission
-        executor = self.sandboxes
-        self._examiner = Examiner(executor, PoolLookup(self.pool_reader))
         register = Register(filter(None, map(self.pool_reader.get, self.pool_reader.ids())))
+        models = Models(self)
         self._admission = Admission(
-            executor,
+            self.sandboxes,
             self.peers.novelty,
             register,
-            settings=AdmissionSettings(
-                seeds_per_level=admission.seeds_per_level,
-                levels=admission.levels,
-                perturbations=admission.perturbations,
-                guess_limit=admission.guess_limit,
-                near_duplicate=self.config.novelty.near_duplicate,
-                calibration_instances=admission.calibration_instances,
-            ),
-            calibrate=self._calibrate if admission.calibrate else None,
+            settings=settings_of(self.config),
+            calibrate=models.calibrate if self.config.admission.calibrate else None,
+            review=models.review if self.config.review.enabled else None,
         )
-        self._slots = asyncio.Semaphore(admission.concurrent)
-        self._waiting = self._judged = self._admitted = 0
+        self._slots = asyncio.Semaphore(self.config.admission.concurrent)
+        self._waiting = self._judged = self._admitted = self._reviewed = 0
+        self._agreement = 0.0
 
     async def room(self) -> int:
         """How many candidates may be sent now."""
@@ -54,19 +47,37 @@ class ValidatorActor(Actor):
         return max(0, self.config.admission.queue - self._waiting)
 
     async def judge(
-        self, source: str, origin: str, parents: tuple[str, ...] = (), name: str = "", held_out: bool = False
+        self,
+        source: str,
+        origin: str,
+        parents: tuple[str, ...] = (),
+        name: str = "",
+        held_out: bool = False,
+        proposal: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """All gates for one program; the verdict as plain data. Idempotent: a program is admitted once."""
+        """All gates for one program; the verdict as plain data. Idempotent: a program is admitted once.
+
+        `proposal` (`Draft.origin`) is kept with the verdict, and asking again for the same one gives that verdict.
+        """
         await self.ready()
         self._waiting += 1
         try:
             async with self._slots:
+                if proposal and (known := concluded(self.pool_reader, source, proposal["id"])) is not None:
+                    return known.to_dict()
                 verdict = await self._admission.judge(
                     source, Origin(origin), parents, name=name, held_out=held_out
                 )
-                return await self._conclude(verdict, source, origin)
+                return await self._conclude(verdict, source, origin, proposal)
         finally:
             self._waiting -= 1
+
+    async def refuse(self, reply: str, origin: str, reason: str, proposal: dict[str, Any]) -> dict[str, Any]:
+        """The verdict on a reply that holds no program. Idempotent, as `judge`."""
+        await self.ready()
+        if (known := concluded(self.pool_reader, reply, proposal["id"])) is not None:
+            return known.to_dict()
+        return await self._conclude(Verdict(bare(reply).id, None, "reply", reason, {}, ()), reply, origin, proposal)
 
     async def judge_composite(self, member: dict[str, Any]) -> bool:
         """Admit a composite whose key is new and which can be asked. Idempotent."""
@@ -74,16 +85,13 @@ class ValidatorActor(Actor):
         composite = Member.from_dict(member)
         self._judged += 1
         if self.pool_reader.get(composite.id) is not None:
-            await self._reject(
-                composite.id,
-                Origin.COMPOSER.value,
-                "duplicate",
-                "the same operator over the same material",
-                {},
-                "",
-            )
-            return False
-        return await self.peers.pool.admit(member, "composed", self._step())
+            gate, reason = "duplicate", "the same operator over the same material"
+        elif apart := self._held_out_parts(composite):
+            gate, reason = CONTAMINATION, f"made of the held-out {', '.join(apart)}"
+        else:
+            return await self.peers.pool.admit(member, "composed", self._step())
+        await self._reject(composite.id, Origin.COMPOSER.value, gate, reason, {}, "")
+        return False
 
     async def level_refused(self, member: str, level: int) -> str:
         """Why a member may not be asked at a level: empty when L2 to L5 hold there."""
@@ -110,7 +118,12 @@ class ValidatorActor(Actor):
         return {"admitted": admitted, "refused": len(programs) - admitted}
 
     def gauges(self) -> dict[str, float]:
-        return {"judged": self._judged, "admitted": self._admitted, "queue": self._waiting}
+        if not hasattr(self, "_slots"):
+            return {}
+        told: dict[str, float] = {"judged": self._judged, "admitted": self._admitted, "queue": self._waiting}
+        if self._reviewed:
+            told |= {"reviewed": self._reviewed, "review_agreement": self._agreement / self._reviewed}
+        return told
 
     async def _bring_in(self, program: Shipped) -> bool:
         if self.pool_reader.get(Program(program.source, "", "", "", "").id) is not None:
@@ -120,14 +133,19 @@ class ValidatorActor(Actor):
         )
         return bool(verdict["admitted"])
 
-    async def _conclude(self, verdict: Verdict, source: str, origin: str) -> dict[str, Any]:
+    async def _conclude(
+        self, verdict: Verdict, source: str, origin: str, proposal: dict[str, Any] | None
+    ) -> dict[str, Any]:
         self._judged += 1
+        self._note_review(verdict)
         plain = verdict.to_dict()
+        traced = {**plain["evidence"], PROPOSAL: proposal} if proposal else plain["evidence"]
         if verdict.member is None:
-            await self._reject(verdict.id, origin, verdict.gate, verdict.reason, plain["evidence"], source)
+            await self._reject(verdict.id, origin, verdict.gate, verdict.reason, traced, source)
             return {**plain, "admitted": False}
         try:
-            admitted = await self.peers.pool.admit(verdict.member.to_dict(), verdict.reason, self._step())
+            member = verdict.member.to_dict() | {"evidence": traced}
+            admitted = await self.peers.pool.admit(member, verdict.reason, self._step())
         except Exception:
             # It is not in the pool, so a second try must not find a copy of it in the register.
             self._admission.known.remove(verdict.member)
@@ -135,27 +153,39 @@ class ValidatorActor(Actor):
         self._admitted += admitted
         return {**plain, "admitted": True}
 
+    def _held_out_parts(self, composite: Member) -> list[str]:
+        parts = composite.material.parts if isinstance(composite.material, Composite) else ()
+        rows = {part: self.pool_reader.status_row(part) for part in parts}
+        return [part for part, row in rows.items() if row is not None and row.held_out]
+
+    def _note_review(self, verdict: Verdict) -> None:
+        if (agreement := verdict.evidence.get("review_agreement")) is not None:
+            self._reviewed += 1
+            self._agreement += agreement
+
     async def _reject(
         self, id: str, origin: str, gate: str, reason: str, evidence: dict[str, Any], source: str
     ) -> None:
         await self.peers.pool.reject(id, origin, gate, reason, evidence, source, self._step())
 
-    async def _calibrate(self, member: Member, instances: list[Instance]) -> list[bool] | None:
-        """One answer of the live solver for each instance; None when an answer got no verdict."""
-        policy = self.config.policy
-        prompts = [instance.prompt for instance in instances]
-        try:
-            answers = await self.solvers.generate(prompts, 1, policy.max_tokens, policy.temperature)
-        except GenerationRefused as refusal:
-            raise Refusal(f"the solver cannot be asked: {refusal}") from refusal
-        examiner = Examiner(self.sandboxes, lambda _: member)
-        outcomes = [
-            await examiner.score(instance, answer[0]["text"])
-            for instance, answer in zip(instances, answers, strict=True)
-        ]
-        if any(isinstance(outcome, Failed) for outcome in outcomes):
-            return None
-        return [isinstance(outcome, Scored) and outcome.success for outcome in outcomes]
-
     def _step(self) -> int:
         return int((self.pool_reader.state("progress") or {}).get("step", 0))
+
+
+def settings_of(config: Config) -> AdmissionSettings:
+    """What a run's gates are set to."""
+    admission, novelty = config.admission, config.novelty
+    return AdmissionSettings(
+        seeds_per_level=admission.seeds_per_level,
+        levels=admission.levels,
+        headroom=admission.headroom,
+        distinct_answers=admission.distinct_answers,
+        prompt_characters=admission.prompt_characters,
+        answer_characters=admission.answer_characters,
+        perturbations=admission.perturbations,
+        guess_limit=admission.guess_limit,
+        constants_make_new=admission.constants_make_new,
+        near_duplicate=novelty.near_duplicate if novelty.enabled else None,
+        calibration_instances=admission.calibration_instances,
+        reviews=config.review.count,
+    )

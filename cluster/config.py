@@ -173,18 +173,40 @@ class ComposerConfig(Section):
 class AdmissionConfig(Section):
     seeds_per_level: Count = 5
     levels: Count = 3
-    perturbations: Count = 12
-    guess_limit: Share = 0.6
-    calibration_instances: Count = Field(8, description="m; paper (EvoEnv)")
+    headroom: Annotated[int, Field(ge=0)] = Field(1, description="levels above those that must run as well")
+    distinct_answers: Annotated[int, Field(ge=2)] = Field(
+        3, description="of seeds_per_level x levels draws; two where there are but two values"
+    )
+    prompt_characters: Count = Field(8_000, description="longest question, up to the headroom")
+    answer_characters: Count = Field(2_000, description="longest reference as text, up to the headroom")
+    perturbations: Count = Field(12, description="wrong answers to each draw that must not score")
+    guess_limit: Share = Field(0.6, description="of answers that are right by guessing")
+    constants_make_new: bool = Field(
+        False, description="whether a policy's copy with other numbers is a new program"
+    )
     calibrate: bool = True
+    calibration_instances: Count = Field(8, description="m; paper (EvoEnv)")
     concurrent: Count = 2
     queue: Count = 16
     penalty: Annotated[float, Field(le=0)] = Field(
-        0.0, description="reward of a proposal that fails L1 to L4"
+        0.0, description="shaping of a proposal that fails L1 to L4; the paper (EvoEnv) has one, its size is not known"
     )
 
 
+class ReviewConfig(Section):
+    enabled: bool = Field(True, description="of programs that a policy wrote; it needs a policy that can read them")
+    by: str = Field(
+        "", pattern=r"^([a-z][a-z0-9_-]*)?$", description="an attached policy; empty: the run's own, as in the paper"
+    )
+    count: Count = Field(3, description="independent reviews, of which none may find a likely bug; paper (EvoEnv)")
+    max_tokens: Count = Field(512, description="longest review")
+    temperature: Annotated[float, Field(gt=0)] = 1.0
+
+
 class NoveltyConfig(Section):
+    enabled: bool = Field(
+        True, description="the gate of near copies and the bonus; copies of what is held out fall in any case"
+    )
     near_duplicate: Share = Field(0.80, description="paper (EvoEnv)")
     family_similarity: Share = Field(0.70, description="to its founder, above which a program joins a family")
     bonus_low: Share = Field(0.45, description="paper (EvoEnv)")
@@ -230,7 +252,14 @@ class EvaluationConfig(Section):
 
 
 class RewardConfig(Section):
-    format_bonus: Annotated[float, Field(ge=0.0, le=0.5)] = Field(0.0, description="shaping, logged apart")
+    format_bonus: Annotated[float, Field(ge=0.0, le=0.5)] = Field(
+        0.0, description="of a solver's readable answer: shaping, logged apart"
+    )
+    validation: Share = Field(0.2, description="part of a generator's reward; 0 drops it, the others stay")
+    quality: Share = Field(0.5, description="the same, for success near quality_centre")
+    novelty: Share = Field(0.3, description="the same, for being unlike all that was admitted")
+    quality_centre: Share = Field(0.3, description="the solver's success that is worth most; paper (EvoEnv)")
+    quality_width: Annotated[float, Field(gt=0)] = Field(0.2, description="standard deviation around it")
 
 
 class AlarmsConfig(Section):
@@ -277,6 +306,7 @@ class Config(Section):
     grammar: GrammarConfig = GrammarConfig()
     composer: ComposerConfig = ComposerConfig()
     admission: AdmissionConfig = AdmissionConfig()
+    review: ReviewConfig = ReviewConfig()
     novelty: NoveltyConfig = NoveltyConfig()
     curation: CurationConfig = CurationConfig()
     pool: PoolConfig = PoolConfig()
@@ -316,6 +346,10 @@ class Config(Section):
         """The Ray namespace that the run's named actors live in."""
         return f"envolve-{self.run.name}"
 
+    @property
+    def _reviews_itself(self) -> bool:
+        return self.review.enabled and self.review.by in ("", self.policy.name)
+
     @model_validator(mode="after")
     def _sections_agree(self) -> Config:
         CurationSettings(**self.curation.model_dump())  # its own rules, said before an actor meets them
@@ -325,11 +359,20 @@ class Config(Section):
         for key, tokens in (
             ("policy.max_tokens", self.policy.max_tokens),
             ("generator.max_tokens", self.generator.max_tokens),
+            ("review.max_tokens", self.review.max_tokens if self._reviews_itself else 0),
         ):
             if tokens >= room:
                 raise ValueError(f"{key}={tokens} leaves no room for a prompt in policy.max_model_len={room}")
         if (low := self.novelty.bonus_low) >= (high := self.novelty.bonus_high):
             raise ValueError(f"novelty.bonus_low={low} is not below novelty.bonus_high={high}")
+        draws = self.admission.seeds_per_level * self.admission.levels
+        if (distinct := self.admission.distinct_answers) > draws:
+            raise ValueError(
+                f"admission.distinct_answers={distinct} is more than all {draws} draws "
+                "(admission.seeds_per_level x admission.levels)"
+            )
+        if (parts := self.reward.validation + self.reward.quality + self.reward.novelty) > 1 + 1e-9:
+            raise ValueError(f"reward.validation, reward.quality and reward.novelty are {parts:g} together, above 1")
         if self.composer.min_size > self.composer.max_size:
             raise ValueError(
                 f"composer.min_size={self.composer.min_size} is above composer.max_size={self.composer.max_size}"

@@ -1,4 +1,4 @@
-"""Admission: one candidate through all gates, in order of cost (EvoEnv, L1 to L5, novelty, calibration).
+"""Admission: one candidate through all gates, in order of cost (EvoEnv, L1 to L5, novelty, calibration, self-review).
 
 Invariant: a program is admitted by one verdict only, also among candidates that are judged at the same time: the
 last look at the register and the index and the entry in them are one step. Programs run through the executor alone;
@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 from envpool.admission import draws as drawing
 from envpool.admission import form
 from envpool.admission.calibration import Calibrate, calibrates
+from envpool.admission.copies import READ_THE_REST, Claim, Copies
 from envpool.admission.form import Candidate
 from envpool.admission.oracle import judges
 from envpool.admission.register import Register
+from envpool.admission.review import Review, reviewed
 from envpool.admission.settings import AdmissionSettings
 from envpool.admission.size import fits, foresees
 from envpool.admission.variety import varies
@@ -37,7 +39,8 @@ SHIPPED = frozenset({Origin.SEED, Origin.BRICK})
 class Admission:
     """The gates over an executor; `known` is what the pool holds, and is kept up by what is admitted here.
 
-    Without `novelty` nothing is embedded and near duplicates pass; without `calibrate` no solver is asked.
+    Without `novelty` nothing is embedded and near duplicates pass; without `calibrate` no solver is asked, and without
+    `review` no reviewer.
     """
 
     def __init__(
@@ -48,12 +51,15 @@ class Admission:
         *,
         settings: AdmissionSettings | None = None,
         calibrate: Calibrate | None = None,
+        review: Review | None = None,
     ) -> None:
         self._executor = executor
         self._novelty = novelty
         self.known = Register() if known is None else known
         self._settings = settings or AdmissionSettings()
+        self._copies = Copies(self.known, novelty, self._settings)
         self._calibrate = calibrate
+        self._review = review
         self._settling = asyncio.Lock()
 
     async def judge(
@@ -93,16 +99,17 @@ class Admission:
         await case.gate("size", form.size(case.source))
         candidate = await case.gate("L1", form.read(self._executor, case.source))
         case.evidence |= {"normal": candidate.normal, "skeleton": candidate.skeleton}
-        await case.gate("duplicate", self._no_copy(candidate, origin))
-        if origin is Origin.POLICY and self._novelty is not None:
-            await case.gate("near_duplicate", self._no_near_copy(case, candidate, self._novelty))
+        claim = Claim(candidate, origin, held_out)
+        await case.gate("duplicate", self._copies.by_code(claim))
+        if origin in READ_THE_REST:
+            await self._stands_apart(case, claim)
         recipes = [
             Recipe(case.id, seed, level)
             for level in range(self._settings.levels)
             for seed in range(self._settings.seeds_per_level)
         ]
-        await self._mechanics(case, candidate, recipes, origin, self._settings.headroom)
-        behaviour = await case.gate("behaviour", self._behaviour(candidate))
+        drawn = await self._mechanics(case, candidate, recipes, origin, self._settings.headroom)
+        behaviour = await case.gate("behaviour", self._behaviour(claim))
         member = Member(
             candidate.program,
             origin,
@@ -113,15 +120,25 @@ class Admission:
             evidence=case.evidence,
             created=time.time(),
         )
-        if origin is Origin.POLICY and self._calibrate is not None:
+        if origin is Origin.POLICY:
+            await self._ask_models(case, candidate, member, drawn)
+        embedding = await self._settle(case, claim, member)
+        return replace(member, embedding=embedding, evidence=dict(case.evidence))
+
+    async def _ask_models(
+        self, case: "_Case", candidate: Candidate, member: Member, drawn: Sequence[drawing.Draw]
+    ) -> None:
+        """Calibration, then review: what a review says must not decide on a reward, so it comes last."""
+        if self._calibrate is not None:
             calibration = calibrates(self._executor, member, self._calibrate, self._settings)
             case.evidence |= await case.gate("calibration", calibration)
-        embedding = await self._settle(case, candidate, member)
-        return replace(member, embedding=embedding, evidence=dict(case.evidence))
+        if self._review is not None:
+            review = reviewed(self._review, candidate, drawn, self._settings.reviews)
+            case.evidence |= await case.gate("review", review)
 
     async def _mechanics(
         self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], origin: Origin, headroom: int = 0
-    ) -> None:
+    ) -> list[drawing.Draw]:
         """L2 to L5."""
         strict = origin is Origin.POLICY
         drawn = await case.gate("L2", self._draws(case, candidate, recipes, headroom))
@@ -131,6 +148,7 @@ class Admission:
         case.evidence |= await case.gate("L4", variety)
         oracle = judges(self._executor, candidate, drawn, self._settings, strict=strict)
         case.evidence |= await case.gate("L5", oracle)
+        return drawn
 
     async def _draws(
         self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], headroom: int
@@ -140,47 +158,28 @@ class Admission:
         await foresees(self._executor, candidate, recipes[-1].level, headroom, self._settings)
         return drawn
 
-    async def _no_copy(self, candidate: Candidate, origin: Origin) -> None:
-        if candidate.program.id in self.known:
-            raise Refusal(f"the same source as {self.known.describe(candidate.program.id)}")
-        if (other := self.known.with_code(candidate.normal)) is not None:
-            raise Refusal(
-                f"the same code, but for names and layout, as {self.known.describe(other)}", copies=other
-            )
-        if origin is not Origin.POLICY or self._settings.constants_make_new:
-            return
-        if (other := self.known.with_skeleton(candidate.skeleton)) is not None:
-            what = "the same oracle, but for names, layout and constants,"
-            raise Refusal(f"{what} as {self.known.describe(other)}", copies=other)
-
-    async def _no_near_copy(self, case: "_Case", candidate: Candidate, novelty: Novelty) -> bytes:
-        nearest, similarity, embedding = await novelty.nearest(candidate.program.rule, candidate.stripped)
-        case.evidence |= {"similarity": similarity, "nearest": nearest or ""}
-        # Its own id is there where it was admitted before but could not be stored.
-        if nearest not in (None, candidate.program.id) and similarity >= self._settings.near_duplicate:
-            raise Refusal(f"rule and code are {similarity:.2f} similar to {self.known.describe(nearest)}")
-        return embedding
-
-    async def _behaviour(self, candidate: Candidate) -> str:
-        behaviour = await fingerprint(self._executor, candidate.program, candidate.normal)
-        await self._no_same_behaviour(behaviour)
+    async def _behaviour(self, claim: Claim) -> str:
+        behaviour = await fingerprint(self._executor, claim.candidate.program, claim.candidate.normal)
+        await self._copies.by_behaviour(claim, behaviour)
         return behaviour
 
-    async def _no_same_behaviour(self, behaviour: str) -> None:
-        if (other := self.known.with_behaviour(behaviour)) is not None:
-            raise Refusal(f"answers every probe as {self.known.describe(other)} does", copies=other)
+    async def _stands_apart(self, case: "_Case", claim: Claim, behaviour: str = "") -> bytes:
+        """Far enough from what is held out, and a policy's from all that was admitted; the candidate's embedding."""
+        nearest = await self._copies.nearest(claim.candidate)
+        if nearest is None:
+            return b""
+        await case.gate("contamination", self._copies.set_apart(claim, nearest, behaviour))
+        if claim.origin is Origin.POLICY:
+            case.evidence |= nearest.evidence
+            await case.gate("near_duplicate", self._copies.by_embedding(claim, nearest))
+        return nearest.embedding
 
-    async def _settle(self, case: "_Case", candidate: Candidate, member: Member) -> bytes:
+    async def _settle(self, case: "_Case", claim: Claim, member: Member) -> bytes:
         """The last look and the entry in register and index, one candidate at a time."""
         async with self._settling:
-            await case.gate("duplicate", self._no_copy(candidate, member.origin))
-            await case.gate("behaviour", self._no_same_behaviour(member.fingerprint))
-            embedding = b""
-            if self._novelty is not None and member.origin is Origin.POLICY:
-                near = self._no_near_copy(case, candidate, self._novelty)
-                embedding = await case.gate("near_duplicate", near)
-            elif self._novelty is not None:
-                _, _, embedding = await self._novelty.nearest(candidate.program.rule, candidate.stripped)
+            await case.gate("duplicate", self._copies.by_code(claim))
+            await case.gate("behaviour", self._copies.by_behaviour(claim, member.fingerprint))
+            embedding = await self._stands_apart(case, claim, member.fingerprint)
             if self._novelty is not None:
                 await self._novelty.add(member.id, embedding)
             self.known.add(member)

@@ -1,21 +1,23 @@
 """Gate "calibration": the live solver neither always nor never succeeds (EvoEnv: m fresh instances, 0 < a < 1).
 
-Levels are probed upward from 0: what is always solved at a level is asked at the next, and the level that it is
-admitted at is recorded (ours). A level is used only after L2 to L5 held there.
+Levels are probed upward from 0: what is always solved at a level is asked at the next, up to the last that L2 to L5
+held at; the level that it is admitted at is recorded (ours), and so are the answers to each, which are the first that
+the pool knows of this policy.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from envpool.admission.settings import AdmissionSettings
 from envpool.admission.verdict import Refusal
+from envpool.answer_counts import Counts
 from envpool.contract import Instance, Recipe
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Member
 from envpool.sandbox import Executor, InfrastructureFault
 
-Calibrate = Callable[[Member, list[Instance]], Awaitable[Sequence[bool] | None]]
-"""One response of the solver to each instance: whether it succeeded. None where there was no verdict."""
+Calibrate = Callable[[Member, list[Instance]], Awaitable[Counts | None]]
+"""One response of the solver to each instance, counted. None where one got no verdict."""
 
 FIRST_SEED = 2_000_000
 
@@ -23,19 +25,21 @@ FIRST_SEED = 2_000_000
 async def calibrates(
     executor: Executor, member: Member, calibrate: Calibrate, settings: AdmissionSettings
 ) -> Mapping[str, Any]:
-    """Success rate and level as evidence. Raises Refusal, or InfrastructureFault where the solver gave no verdict."""
-    rates: dict[int, float] = {}
+    """Success rate, level and answers as evidence. Raises Refusal, or InfrastructureFault without a verdict."""
+    rates: list[float] = []
+    answers: list[list[int]] = []
     for level in range(settings.levels):
         instances = await _instances(executor, member, level, settings.calibration_instances)
-        successes = await calibrate(member, instances)
-        if not successes:
+        counts = await calibrate(member, instances)
+        if counts is None or counts.rate is None:
             raise InfrastructureFault("calibration got no verdict")
-        rates[level] = sum(successes) / len(successes)
-        evidence = {"success_rate": rates[level], "level": level, "calibration": list(rates.values())}
-        if 0 < rates[level] < 1:
+        rates.append(counts.rate)
+        answers.append([counts.attempts, counts.successes, counts.parsed])
+        evidence = {"success_rate": counts.rate, "level": level, "calibration": rates, "answers": answers}
+        if 0 < counts.rate < 1:
             return evidence
-        if rates[level] == 0:
-            raise Refusal(f"too hard: none of {len(successes)} answers at level {level} succeeds", **evidence)
+        if counts.rate == 0:
+            raise Refusal(f"too hard: none of {counts.attempts} answers at level {level} succeeds", **evidence)
     raise Refusal(f"too easy: all answers succeed up to level {settings.levels - 1}", **evidence)
 
 

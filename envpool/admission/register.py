@@ -39,6 +39,7 @@ class Register:
     def remove(self, member: Member) -> None:
         """Forget a member that was admitted but could not be stored, so that it can be judged again."""
         self._ids.discard(member.id)
+        self._held_out.discard(member.id)
         for known, key in self._keys(member):
             if known.get(key) == member.id:
                 del known[key]
@@ -55,9 +56,13 @@ class Register:
         """The member with this fingerprint."""
         return self._by_behaviour.get(fingerprint)
 
+    def is_held_out(self, id: str) -> bool:
+        """Whether it is set apart for evaluation."""
+        return id in self._held_out
+
     def describe(self, id: str) -> str:
         """How a reason names a member: copying a held-out one is contamination."""
-        return f"the held-out {id} (contamination)" if id in self._held_out else id
+        return f"the held-out {id} (contamination)" if self.is_held_out(id) else id
 
     def _keys(self, member: Member) -> tuple[tuple[dict[str, str], str], ...]:
         return (

@@ -12,12 +12,13 @@ class AdmissionSettings:
     perturbations: int = 12  # ours; to each instance, as far as the type has that many
     guess_limit: float = 0.6  # ours
     distinct_answers: int = 3  # ours; of 15, two where the codomain has but two values
-    near_duplicate: float = 0.80  # paper; policy-written programs only
+    near_duplicate: float | None = 0.80  # paper; policy-written programs only; None: near copies pass
     constants_make_new: bool = False  # ours; whether a policy's copy with other numbers is one
     headroom: int = 1  # ours; levels above those that must run, so that the first ones are not the last
     prompt_characters: int = 8_000  # ours; of a question, up to the headroom
     answer_characters: int = 2_000  # ours; of a reference as text, up to the headroom
     calibration_instances: int = 8  # paper: m
+    reviews: int = 3  # paper; policy-written programs only
 
     @property
     def draws(self) -> int:

@@ -13,6 +13,7 @@ MECHANICAL = (
     "imports",
     "scan",
     "duplicate",
+    "contamination",
     "near_duplicate",
     "L2",
     "L3",
@@ -20,7 +21,7 @@ MECHANICAL = (
     "L5",
     "behaviour",
 )
-GATES = (*MECHANICAL, "calibration")
+GATES = (*MECHANICAL, "calibration", "review")
 
 
 class Refusal(Exception):
@@ -75,7 +76,7 @@ class Verdict:
 
     @property
     def valid(self) -> bool:
-        """Whether every mechanical gate passed (the first part of the generator's reward)."""
+        """Whether every mechanical gate passed (the first part of the generator's reward, which no review touches)."""
         return self.gate not in MECHANICAL
 
     def to_dict(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from envpool.answer_counts import Counts
+from envpool.answer_counts import AnswerCount, Counts
 from envpool.families import kin
 from envpool.members import Composite, Member, Origin, Status
 from envpool.store.reading import PoolReads
@@ -45,6 +45,12 @@ class Standing:
 def admission_level(member: Member) -> int:
     """The level that calibration admitted a member at; 0 where none was measured."""
     return int(member.evidence.get("level") or 0)
+
+
+def admission_answers(member: Member, policy: str) -> list[AnswerCount]:
+    """The policy's answers that calibration admitted a member on, by level upward; none where none were asked for."""
+    asked = enumerate(member.evidence.get("answers") or ())
+    return [AnswerCount(member.id, policy, level, *map(int, counts)) for level, counts in asked]
 
 
 def standing_in(pool: PoolReads, identity: str, policy: str) -> Standing | None:

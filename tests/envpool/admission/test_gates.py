@@ -164,15 +164,17 @@ async def test_a_lopsided_two_valued_answer_is_refused(executor: Executor) -> No
     assert verdict.gate == "L5" and verdict.evidence["guess_rate"] > 0.6
 
 
-async def test_a_copy_of_the_code_is_a_duplicate_and_the_same_behaviour_is_found(executor: Executor) -> None:
+async def test_whoever_copies_what_is_held_out_by_code_or_behaviour_is_contamination(executor: Executor) -> None:
     admission = Admission(executor)
     first = await admission.judge(programs.SOUND, Origin.BRICK, held_out=True)
     again = await admission.judge(programs.SOUND, Origin.GRAMMAR)
     renamed = await admission.judge(programs.RENAMED, Origin.GRAMMAR)
     rewritten = await admission.judge(programs.REWRITTEN, Origin.GRAMMAR)
-    assert [again.gate, renamed.gate, rewritten.gate] == ["duplicate", "duplicate", "behaviour"]
+    assert [again.gate, renamed.gate, rewritten.gate] == ["contamination"] * 3
     for verdict in (again, renamed, rewritten):
-        assert first.id in verdict.reason and "contamination" in verdict.reason
+        assert f"the held-out {first.id}" in verdict.reason and not verdict.valid
+    apart = await admission.judge(programs.RENAMED, Origin.BRICK, held_out=True)
+    assert apart.gate == "duplicate", "what is set apart itself contaminates nothing"
 
 
 async def test_a_register_filled_from_members_finds_the_copies(executor: Executor) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 import pytest
 
 from envpool.admission import Admission, AdmissionSettings, Register
+from envpool.answer_counts import AnswerCount, Counts
 from envpool.contract import Instance
+from envpool.curation.standings import admission_answers
 from envpool.members import Member, Origin
 from envpool.sandbox import Executor, InfrastructureFault
 from envpool.split import is_held_out
@@ -21,10 +23,10 @@ class SimulatedSolver:
         self.right = right
         self.asked: list[Instance] = []
 
-    async def __call__(self, member: Member, instances: Sequence[Instance]) -> list[bool]:
+    async def __call__(self, member: Member, instances: Sequence[Instance]) -> Counts:
         self.asked += instances
-        level = instances[0].recipe.level
-        return [place < self.right[level] for place in range(len(instances))]
+        right = self.right[instances[0].recipe.level]
+        return Counts(len(instances), right, max(right, len(instances) - 1))
 
 
 class SimulatedNovelty:
@@ -42,6 +44,9 @@ class SimulatedNovelty:
         await asyncio.sleep(0)
         self.rules[embedding] = id
 
+    async def contamination(self, embedding: bytes, fingerprint: str, normal: str) -> str:
+        return ""
+
 
 async def test_a_policy_program_is_calibrated_on_fresh_training_instances(executor: Executor) -> None:
     solver = SimulatedSolver(3)
@@ -57,6 +62,9 @@ async def test_what_is_always_solved_is_asked_at_the_next_level(executor: Execut
         programs.SOUND, Origin.POLICY
     )
     assert (verdict.evidence["level"], verdict.evidence["calibration"]) == (2, [1.0, 1.0, 5 / 8])
+    assert verdict.member is not None
+    given = [(0, 8, 8, 8), (1, 8, 8, 8), (2, 8, 5, 7)]
+    assert admission_answers(verdict.member, "main") == [AnswerCount(verdict.id, "main", *each) for each in given]
 
 
 @pytest.mark.parametrize("right", [(0,), (8, 0), (8, 8, 8)])

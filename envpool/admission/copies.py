@@ -1,0 +1,98 @@
+"""Gates "duplicate", "contamination", "near_duplicate" and "behaviour": whether a candidate copies what is there.
+
+What counts as a copy depends on who made the candidate: bricks and grammar programs are alike by nature and are told
+apart by code and behaviour alone. Invariant: whoever copies a member that is set apart for evaluation falls as
+contamination, whichever gate finds it; one that is set apart itself may only be no copy. Nothing is entered here.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from envpool.admission.form import Candidate
+from envpool.admission.register import Register
+from envpool.admission.settings import AdmissionSettings
+from envpool.admission.verdict import Refusal
+from envpool.members import Origin
+from envpool.novelty.neighbours import Novelty
+
+CONTAMINATION = "contamination"
+READ_THE_REST = (Origin.POLICY, Origin.USER)
+"""Whose programs may be a held-out one told anew; what ships, and the grammar's templates, were chosen by people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A candidate as far as copies go: what it is, who made it, whether it is set apart itself."""
+
+    candidate: Candidate
+    origin: Origin
+    held_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The candidate's embedding, and the member that stands nearest to it."""
+
+    id: str | None
+    similarity: float
+    embedding: bytes
+
+    @property
+    def evidence(self) -> Mapping[str, Any]:
+        return {"similarity": self.similarity, "nearest": self.id or ""}
+
+
+class Copies:
+    """Looks for copies in what is known and, where there is `novelty`, near the candidate's embedding."""
+
+    def __init__(self, known: Register, novelty: Novelty | None, settings: AdmissionSettings) -> None:
+        self._known = known
+        self._novelty = novelty
+        self._settings = settings
+
+    async def by_code(self, claim: Claim) -> None:
+        """The same source, the same code but for names, or a policy's same oracle but for constants: Refusal."""
+        candidate = claim.candidate
+        if candidate.program.id in self._known:
+            raise self._copy(claim, candidate.program.id, "the same source as {}")
+        if (other := self._known.with_code(candidate.normal)) is not None:
+            raise self._copy(claim, other, "the same code, but for names and layout, as {}")
+        if claim.origin is not Origin.POLICY or self._settings.constants_make_new:
+            return
+        if (other := self._known.with_skeleton(candidate.skeleton)) is not None:
+            raise self._copy(claim, other, "the same oracle, but for names, layout and constants, as {}")
+
+    async def by_behaviour(self, claim: Claim, behaviour: str) -> None:
+        """The same answers to every probe: Refusal."""
+        if (other := self._known.with_behaviour(behaviour)) is not None:
+            raise self._copy(claim, other, "answers every probe as {} does")
+
+    async def nearest(self, candidate: Candidate) -> Nearest | None:
+        """Where the candidate stands among all that was admitted; None without novelty."""
+        if self._novelty is None:
+            return None
+        return Nearest(*await self._novelty.nearest(candidate.program.rule, candidate.stripped))
+
+    async def by_embedding(self, claim: Claim, nearest: Nearest) -> None:
+        """A policy's rule and code that are too similar to a member's: Refusal."""
+        limit = self._settings.near_duplicate
+        if claim.origin is not Origin.POLICY or limit is None:
+            return
+        # Its own id is there where it was admitted before but could not be stored.
+        if nearest.id in (None, claim.candidate.program.id) or nearest.similarity < limit:
+            return
+        raise self._copy(claim, str(nearest.id), f"rule and code are {nearest.similarity:.2f} similar to {{}}")
+
+    async def set_apart(self, claim: Claim, nearest: Nearest | None, behaviour: str = "") -> None:
+        """A copy of what is held out, as novelty knows it, by code, by behaviour or by embedding: Refusal."""
+        if self._novelty is None or claim.held_out:
+            return
+        told_anew = nearest is not None and claim.origin in READ_THE_REST
+        embedding = nearest.embedding if nearest is not None and told_anew else b""
+        if reason := await self._novelty.contamination(embedding, behaviour, claim.candidate.normal):
+            raise Refusal(reason.removeprefix(f"{CONTAMINATION}: "), CONTAMINATION)
+
+    def _copy(self, claim: Claim, other: str, reason: str) -> Refusal:
+        apart = self._known.is_held_out(other) and not claim.held_out
+        return Refusal(reason.format(self._known.describe(other)), CONTAMINATION if apart else "", copies=other)
