@@ -1,8 +1,8 @@
 """Recomputing a share of what frozen programs said: the one way to find a program that behaves only while it is judged.
 
-Invariant: a program is refuted only by a disagreement that was confirmed. What the machine does (a lost zygote, a limit
-that depends on a clock) is no evidence, and a second opinion that stands alone against the first and a
-third is not either. Auditing never delays or changes a result; what follows from a refutation is the caller's.
+Invariant: a program is refuted only by a disagreement that was confirmed. What the machine does (a lost zygote, the
+clock) is no evidence, and a second opinion that stands alone against the first and a third is not either. Auditing
+never delays or changes a result; what follows from a refutation is the caller's.
 
     first = the result that was used      second = a fresh fork of another zygote      third = of yet another
     first == second                            agreed
@@ -10,13 +10,17 @@ third is not either. Auditing never delays or changes a result; what follows fro
     first != second, third == first            second is asked again; refuted where it stays apart from the first
                                                (the hash seed, or the zygote, decides), else unconfirmed
 
+A program could refuse to be recomputed, by spinning until its limit in any fork that was asked nothing before. So a
+fork has `AUDIT_PATIENCE` times the CPU time within which the result in use came; one that uses all of that differs from
+a result like any other fault. An honest program that is slow needs in a fork what it needed at its first call, and no
+machine is so loaded that CPU time, which is not the time that it waits, grows by that factor.
+
 It does not find a program that lies alike in every fork: that one is sound or not by its own rule, which is what the
-gates look at, at admission and again before a level is used. Nor one that spins until its CPU limit in a fork that was
-asked nothing before: it is only counted (`audits_no_evidence`).
+gates look at, at admission and again before a level is used.
 """
 
 import json
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,10 +31,13 @@ from envpool.contract import Recipe
 from envpool.sandbox.executor import ARBITER, SECOND, BatchExecutor
 from envpool.sandbox.results import Call, Done, Fault, FaultKind, InfrastructureFault, Job, Mode, Result
 
-NO_EVIDENCE = frozenset({FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT})
-"""Faults in use that depend on the machine, or on what else the child had to hold. A fresh fork holds nothing else, so
-that it runs out of memory does contradict a value: a program might say so itself, to be left in peace."""
-OF_A_FORK = NO_EVIDENCE - {FaultKind.MEM_LIMIT}
+NO_EVIDENCE = frozenset({FaultKind.CPU_LIMIT, FaultKind.WALL_LIMIT, FaultKind.MEM_LIMIT})
+"""Faults in use that depend on the machine, or on what else the child had to hold."""
+OF_A_FORK = frozenset({FaultKind.WALL_LIMIT})
+"""Of a fork it is the clock alone: it holds nothing else and has more time, so running out of memory or of CPU time
+does contradict a value. A program might do either on purpose, to be left in peace."""
+AT_ONCE = 2
+"""Observations of one member in a batch: each of one that spins costs all the time that an audit gives."""
 SHOWN = 400  # characters of a result in the evidence; its digest stands for the rest
 
 
@@ -97,18 +104,10 @@ def chosen(secret: bytes, member: str, key: str, level: int, share: float) -> bo
     return int.from_bytes(digest, "big") < share * 2**64
 
 
-async def recheck(executor: BatchExecutor, observed: Observation) -> tuple[Opinion, Refutation | None]:
-    """Recomputes one observation; with a refutation where it is refuted. Never raises what the machine does."""
-    second = await _again(executor, observed, SECOND)
-    if not isinstance(second, list):
-        return Opinion.NO_EVIDENCE, None
-    return await judge(executor, observed, second)
-
-
 async def judge(
     executor: BatchExecutor, observed: Observation, second: Sequence[Result]
 ) -> tuple[Opinion, Refutation | None]:
-    """What a second opinion means; others are asked only where it differs."""
+    """What a second opinion means; others are asked only where it differs. Never raises what the machine does."""
     apart = [n for n, (a, b) in enumerate(zip(observed.results, second, strict=True)) if _differ(a, b)]
     if not apart:
         told = all(map(_tells, observed.results)) and all(_tells(each, OF_A_FORK) for each in second)
@@ -133,13 +132,16 @@ class Auditor:
         self._secret = secret
         self._share = share
         self._room = room
-        self._waiting: deque[Observation] = deque()
+        self._waiting: list[Observation] = []
+        self._refuted: set[str] = set()
         self._counts: Counter[str] = Counter()
 
     def observe(self, observed: Observation) -> None:
         """Takes note of results that were used, if their draw is chosen. Costs a hash, never waits, never raises."""
         recipe = observed.recipe
         if not chosen(self._secret, observed.member, recipe.key(), recipe.level, self._share):
+            return
+        if observed.member in self._refuted:
             return
         if len(self._waiting) >= self._room:
             self._counts["skipped"] += 1  # told, so that an operator sees a share that is not reached
@@ -152,34 +154,52 @@ class Auditor:
         return len(self._waiting)
 
     async def work(self) -> list[Refutation]:
-        """Recomputes all that waits: one batch of second opinions, then others where one differs.
+        """Recomputes all that waits now: batches of second opinions, then others where one differs.
 
         What an error leaves undone still waits.
         """
-        batch = list(self._waiting)
-        if not batch:
-            return []
-        seconds = await self._executor.run_many([_job(observed, SECOND) for observed in batch])
         found: list[Refutation] = []
-        for observed, second in zip(batch, seconds, strict=True):
-            opinion, refutation = Opinion.NO_EVIDENCE, None
-            if isinstance(second, list):
-                try:
-                    opinion, refutation = await judge(self._executor, observed, second)
-                except Exception:
-                    if found:  # what was found goes first; the rest still waits
-                        return found
-                    raise
-            self._waiting.popleft()
-            self._counts[opinion] += 1
-            if refutation is not None:
-                found.append(refutation)
-        return found
+        due = list(self._waiting)
+        try:
+            while batch := _first_of_each(due):
+                seconds = await self._executor.run_many([_job(observed, SECOND) for observed in batch])
+                for observed, second in zip(batch, seconds, strict=True):
+                    refutation = await self._judge(observed, second)
+                    found += [refutation] if refutation is not None else []
+                due = [each for each in due if each.member not in self._refuted and each not in batch]
+        except Exception:
+            if not found:
+                raise
+        return found  # what was found goes first, also where the rest still waits
+
+    async def _judge(self, observed: Observation, second: Done) -> Refutation | None:
+        """What becomes of one that waited. Raises what the executor raises, and then it still waits."""
+        if observed.member in self._refuted:
+            return None
+        opinion, refutation = Opinion.NO_EVIDENCE, None
+        if isinstance(second, list):
+            opinion, refutation = await judge(self._executor, observed, second)
+        self._waiting.remove(observed)
+        self._counts[opinion] += 1
+        if refutation is not None:  # one finding is enough
+            self._refuted.add(observed.member)
+            self._waiting = [each for each in self._waiting if each.member != observed.member]
+        return refutation
 
     def metrics(self) -> dict[str, float]:
         """Audits by what they came to, those that wait, and those skipped because too many waited."""
         counts = {f"audits_{name}": float(self._counts[name]) for name in (*Opinion, "skipped")}
         return {**counts, "audits_waiting": float(len(self._waiting))}
+
+
+def _first_of_each(due: Sequence[Observation]) -> list[Observation]:
+    taken: Counter[str] = Counter()
+    batch = []
+    for observed in due:
+        if taken[observed.member] < AT_ONCE:
+            taken[observed.member] += 1
+            batch.append(observed)
+    return batch
 
 
 def _job(observed: Observation, replica: int) -> Job:

@@ -33,16 +33,19 @@ class Ended(Exception):
 class Child:
     """One confined child. Raises Lost where it cannot be forked.
 
-    `opening` is sent ahead of the first request and shares its deadline.
+    `opening` is sent ahead of the first request and shares its deadline. `patience` multiplies both limits on time.
     """
 
-    def __init__(self, server: ForkServer, limits: SandboxLimits, opening: bytes, seat: Seat) -> None:
+    def __init__(
+        self, server: ForkServer, limits: SandboxLimits, opening: bytes, seat: Seat, patience: float = 1.0
+    ) -> None:
         self.calls = 0
         self._cpu_replied = 0.0  # CPU seconds when its last reply had come
         self._seat = seat
         self._seated: int | None = None  # the CPU it may run on, where it is one
         self._server = server
         self._limits = limits
+        self._patience = patience
         self._cap = (limits.output_kib << 10) + 2 * HEADER  # bytes of a whole reply
         birth = server.fork()
         self.pid = birth.pid
@@ -60,7 +63,8 @@ class Child:
     def exchange(self, request: bytes) -> bytes:
         """Sends framed bytes and returns the body of the one reply. Raises Ended or Lost."""
         self.calls += 1
-        deadline = _Deadline(self, self._limits)
+        limits = self._limits
+        deadline = _Deadline(self, limits.cpu_seconds * self._patience, limits.wall_seconds * self._patience)
         reply = self._again(request, deadline) if self._confined else self._first(request, deadline)
         if self._wanted(reply) != len(reply):
             reply = self._rest(reply, deadline)
@@ -189,19 +193,19 @@ class Child:
 class _Deadline:
     """Both time limits of one exchange."""
 
-    __slots__ = ("_begun", "_child", "_cpu_before", "_limits", "_wall_end")
+    __slots__ = ("_begun", "_child", "_cpu_before", "_cpu_seconds", "_wall_end", "_wall_seconds")
 
-    def __init__(self, child: Child, limits: SandboxLimits) -> None:
+    def __init__(self, child: Child, cpu_seconds: float, wall_seconds: float) -> None:
         self._child = child
-        self._limits = limits
+        self._cpu_seconds, self._wall_seconds = cpu_seconds, wall_seconds
         self._cpu_before = child.cpu()
-        self._wall_end = time.monotonic() + limits.wall_seconds
+        self._wall_end = time.monotonic() + wall_seconds
         self._begun = False
 
     def wait(self, poller: select.poll, may_sleep: bool) -> None:
         """Returns once `poller` has something. Raises Ended or Lost at a limit."""
         asleep_at: float | None = None
-        patience = self._limits.cpu_seconds
+        patience = self._cpu_seconds
         if self._begun:  # a program that dribbles its reply gets no new time for each byte
             used = self._child.cpu() - self._cpu_before
             patience -= used
@@ -212,7 +216,7 @@ class _Deadline:
         self._begun = True
         while not poller.poll(max(min(patience, self._wall_end - time.monotonic()), _MIN_WAIT) * 1000):
             used = self._child.cpu() - self._cpu_before
-            patience = self._limits.cpu_seconds - used
+            patience = self._cpu_seconds - used
             if patience <= 0:
                 raise Ended(FaultKind.CPU_LIMIT, f"{used:.2f} s of CPU time")
             asleep = not may_sleep and self._child.sleeps()
@@ -223,8 +227,6 @@ class _Deadline:
             asleep_at, patience = (used, _MIN_WAIT) if asleep else (None, patience)
 
     def _out_of_time(self, used: float) -> None:
-        if used < _STALL_SHARE * self._limits.cpu_seconds:
-            raise Lost(f"a child was given {used:.3f} s of CPU time in {self._limits.wall_seconds} s")
-        raise Ended(
-            FaultKind.CPU_LIMIT, f"{self._limits.wall_seconds} s by the clock, {used:.2f} s of CPU time"
-        )
+        if used < _STALL_SHARE * self._cpu_seconds:
+            raise Lost(f"a child was given {used:.3f} s of CPU time in {self._wall_seconds} s")
+        raise Ended(FaultKind.WALL_LIMIT, f"{self._wall_seconds} s by the clock, {used:.2f} s of CPU time")

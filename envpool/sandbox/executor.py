@@ -12,6 +12,7 @@ from typing import Protocol
 
 from envpool.sandbox.meter import Meter, Running
 from envpool.sandbox.results import (
+    AUDIT_PATIENCE,
     Call,
     Done,
     FaultKind,
@@ -50,6 +51,8 @@ def perform(sandbox: Sandbox, job: Job) -> list[Result]:
     """One result a call, each where the job's mode wants it. Raises InfrastructureFault."""
     if job.mode is Mode.VALIDATE:
         return [result for call in job.calls for result in sandbox.run(job.source, [call], fresh=True)]
+    if job.mode is Mode.AUDIT:
+        return sandbox.run(job.source, job.calls, fresh=True, patience=AUDIT_PATIENCE)
     return sandbox.run(job.source, job.calls, fresh=job.mode is not Mode.VERIFY)
 
 

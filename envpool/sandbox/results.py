@@ -37,12 +37,18 @@ class FaultKind(StrEnum):
 
     CODE_ERROR = "code_error"  # it raised, or it is no well-formed program
     ILLEGAL_VALUE = "illegal_value"  # a value outside its type or the limits, or a score outside [0, 1]
-    CPU_LIMIT = "cpu_limit"  # CPU time of one call, or waiting without working until the wall limit
+    CPU_LIMIT = "cpu_limit"  # it used up the CPU time of a call, or waited for what never comes
+    WALL_LIMIT = "wall_limit"  # the clock ran out on it while it worked, with a good share of the CPU time used
     MEM_LIMIT = "mem_limit"
     OUTPUT_LIMIT = "output_limit"
     PROTOCOL_ERROR = "protocol_error"  # it wrote into the harness's channel
     CRASH = "crash"  # it ended its process, or the process died of a signal
     POLICY_KILL = "policy_kill"  # it made a system call that ends a child at once
+
+
+AUDIT_PATIENCE = 4
+"""How many times the limits on time an audit gives a call (ours): a program that answered within them once and not
+within so much more, in fork after fork, is not slow but unwilling."""
 
 
 class Mode(StrEnum):
@@ -51,7 +57,7 @@ class Mode(StrEnum):
     VALIDATE = "validate"  # new code: a fork for each call; whoever asks compares two replicas
     SAMPLE = "sample"  # a stock of instances: one fork for the job, gone after it
     VERIFY = "verify"  # rewards: the program's open child, recycled; the least recently used goes first
-    AUDIT = "audit"  # one result again: a fork of its own, in another sandbox actor where there are several
+    AUDIT = "audit"  # one result again, with more time: a fork of its own, of another sandbox where there are several
     SOLUTION = "solution"  # a solver's own program on inputs: a fork that no environment's code or answer enters
 
 

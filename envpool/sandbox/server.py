@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from envpool.sandbox.results import ALLOWED_IMPORTS, SandboxLimits, SandboxUnavailable
+from envpool.sandbox.results import ALLOWED_IMPORTS, AUDIT_PATIENCE, SandboxLimits, SandboxUnavailable
 
 _BOOT = (
     "import sys, json; sys.path.append(sys.argv[1]); from envpool.sandbox.inside.zygote import main; "
@@ -64,8 +64,8 @@ def environment(hash_seed: int) -> dict[str, str]:
 
 
 def cpu_net(limits: SandboxLimits) -> int:
-    """RLIMIT_CPU of a child in whole seconds: more than all its calls together may use."""
-    return math.ceil(limits.cpu_seconds * limits.calls_per_child) + 1
+    """RLIMIT_CPU of a child in whole seconds: more than all its calls together may use, in an audit too."""
+    return math.ceil(limits.cpu_seconds * limits.calls_per_child * AUDIT_PATIENCE) + 1
 
 
 class ForkServer:

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3
 _SWEEP_SECONDS = 1.0  # between two looks at what open children do of their own accord
-_Key = tuple[str, bool]  # source, and whether the child serves one job only
+_Key = tuple[str, bool, float]  # source, whether the child serves one job only, and how patient its limits are
 
 
 class Sandbox:
@@ -63,13 +63,17 @@ class Sandbox:
         )
         self._layers, self._rung = list(self._server.layers), self._server.rung
 
-    def run(self, source: str, calls: Sequence[Call], *, fresh: bool = False) -> list[Result]:
-        """One result a call, in order. `fresh` gives the job a fork of its own. Raises InfrastructureFault."""
+    def run(
+        self, source: str, calls: Sequence[Call], *, fresh: bool = False, patience: float = 1.0
+    ) -> list[Result]:
+        """One result a call, in order. `fresh` gives the job a fork of its own, `patience` that many times the limits
+        on time. Raises InfrastructureFault.
+        """
         if len(source.encode("utf-8", "surrogatepass")) > self._limits.source_kib << 10:
             return [
                 Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
             ] * len(calls)
-        key = (source, fresh)
+        key = (source, fresh, patience)
         self.sweep()
         try:
             return [self._persistently(key, call) for call in calls]
@@ -176,7 +180,7 @@ class Sandbox:
         while len(self._children) >= self._limits.open_children:
             self._forget(next(iter(self._children)))
         child = self._children[key] = Child(
-            server, self._limits, wire.request(0, "source", (key[0],)), self._seat
+            server, self._limits, wire.request(0, "source", (key[0],)), self._seat, key[2]
         )
         self._counts["forks"] += 1
         return child

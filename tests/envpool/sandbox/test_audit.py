@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from envpool.contract import Recipe
 from envpool.sandbox import Call, Done, Fault, FaultKind, InfrastructureFault, Job, Mode, Value
-from envpool.sandbox.audit import Auditor, Observation, Opinion, chosen, recheck
+from envpool.sandbox.audit import AT_ONCE, Auditor, Observation, Opinion, Refutation, chosen
 from envpool.sandbox.results import Result
 
 LOST = InfrastructureFault("the machine is gone")
-SLOW, CRASH = Fault(FaultKind.CPU_LIMIT, "2 s"), Fault(FaultKind.CRASH, "status 1")
-FULL = Fault(FaultKind.MEM_LIMIT)
+SLOW, STARVED = Fault(FaultKind.CPU_LIMIT, "2 s"), Fault(FaultKind.WALL_LIMIT, "20 s by the clock")
+FULL, CRASH = Fault(FaultKind.MEM_LIMIT), Fault(FaultKind.CRASH, "status 1")
 A, B, C = Value(1), Value(2), Value(3)
 
 
@@ -32,8 +32,16 @@ class Opinions:
         return [each if isinstance(each, InfrastructureFault) else [each] for each in given]
 
 
-def observed(used: Result, seed: int = 3) -> Observation:
-    return Observation("p1", "source", Recipe("p1", seed, 5), (Call("solve", (7,)),), (used,))
+def observed(used: Result, seed: int = 3, member: str = "p1") -> Observation:
+    return Observation(member, "source", Recipe(member, seed, 5), (Call("solve", (7,)),), (used,))
+
+
+async def audited(executor: Opinions, *observations: Observation) -> tuple[Auditor, list[Refutation]]:
+    """An auditor that looks at every draw, after it has worked on these."""
+    auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
+    for each in observations:
+        auditor.observe(each)
+    return auditor, await auditor.work()
 
 
 @pytest.mark.parametrize(
@@ -57,10 +65,20 @@ def observed(used: Result, seed: int = 3) -> Observation:
         (A, [LOST], Opinion.NO_EVIDENCE),
         (A, [B, LOST], Opinion.NO_EVIDENCE),
         (A, [B, A, LOST], Opinion.NO_EVIDENCE),
-        (A, [SLOW], Opinion.NO_EVIDENCE),
+        (A, [STARVED], Opinion.NO_EVIDENCE),
+        (STARVED, [A], Opinion.NO_EVIDENCE),
+        (A, [B, STARVED], Opinion.NO_EVIDENCE),
+        (A, [B, A, STARVED], Opinion.NO_EVIDENCE),
+        # Out of CPU time: the child in use had less of it than a fork has, which contradicts what came within less.
         (SLOW, [A], Opinion.NO_EVIDENCE),
-        (A, [B, SLOW], Opinion.NO_EVIDENCE),
-        (A, [B, A, SLOW], Opinion.NO_EVIDENCE),
+        (SLOW, [SLOW], Opinion.NO_EVIDENCE),
+        (A, [SLOW, SLOW], Opinion.REFUTED),
+        (A, [SLOW, B], Opinion.REFUTED),
+        (A, [SLOW, A, SLOW], Opinion.REFUTED),
+        (A, [SLOW, A, A], Opinion.UNCONFIRMED),
+        (A, [SLOW, LOST], Opinion.NO_EVIDENCE),
+        (A, [SLOW, STARVED], Opinion.NO_EVIDENCE),
+        (CRASH, [SLOW, SLOW], Opinion.REFUTED),
         # Out of memory: the child in use may have held more; a fresh fork that says so contradicts a value.
         (FULL, [A], Opinion.NO_EVIDENCE),
         (A, [FULL, FULL], Opinion.REFUTED),
@@ -71,29 +89,35 @@ async def test_what_opinions_come_to(
     used: Result, others: list[Result | InfrastructureFault], opinion: Opinion
 ) -> None:
     executor = Opinions(*others)
-    came_to, refutation = await recheck(executor, observed(used))  # type: ignore[arg-type]
-    assert came_to is opinion and executor.left == []
-    assert (refutation is not None) == (opinion is Opinion.REFUTED)
-    if refutation is not None:
-        assert refutation.used == used and list(refutation.recomputed) == others
+    auditor, found = await audited(executor, observed(used))
+    assert auditor.metrics()[f"audits_{opinion}"] == 1 and executor.left == [] and auditor.waiting == 0
+    assert len(found) == (opinion is Opinion.REFUTED)
+    assert all(each.used == used and list(each.recomputed) == others for each in found)
 
 
 async def test_every_opinion_is_a_fork_of_its_own_in_another_zygote_than_the_first() -> None:
     executor = Opinions(B, A, A)
-    await recheck(executor, observed(A))  # type: ignore[arg-type]
+    await audited(executor, observed(A))
     assert [job.mode for job in executor.jobs] == [Mode.AUDIT] * 3
     assert [job.replica for job in executor.jobs] == [1, 2, 1]
 
 
 async def test_second_opinions_travel_together() -> None:
     executor = Opinions(*[A] * 40)
-    auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
-    for seed in range(40):
-        auditor.observe(observed(A, seed))
-    assert auditor.waiting == 40
-    assert await auditor.work() == [] and executor.batches == [40]
+    auditor, found = await audited(executor, *(observed(A, member=f"p{n}") for n in range(40)))
+    assert found == [] and executor.batches == [40]
     assert auditor.waiting == 0 and await auditor.work() == []
     assert auditor.metrics()["audits_agreed"] == 40
+
+
+async def test_one_finding_about_a_member_is_enough_and_what_else_waits_of_it_is_let_go() -> None:
+    executor = Opinions(*[SLOW] * AT_ONCE, A, A, SLOW)
+    draws = [*(observed(A, seed) for seed in range(40)), observed(A, member="p2"), observed(A, 4, member="p2")]
+    auditor, found = await audited(executor, *draws)
+    assert [each.member for each in found] == ["p1"] and auditor.waiting == 0
+    assert len(executor.jobs) == AT_ONCE + 2 + 1, "the second opinions of a batch, and the third on the first of them"
+    auditor.observe(observed(A, 41))
+    assert auditor.waiting == 0
 
 
 async def test_what_has_no_room_is_counted_as_skipped() -> None:
@@ -153,10 +177,10 @@ async def test_what_an_error_leaves_undone_still_waits_and_what_was_found_is_tol
 
     executor = Breaking(B, B, B)
     auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
-    for seed in range(2):
-        auditor.observe(observed(A, seed))
+    for n in range(2):
+        auditor.observe(observed(A, member=f"p{n}"))
     found = await auditor.work()  # the second opinions on both, and the third on the first one
-    assert [each.observation.recipe.seed for each in found] == [0]
+    assert [each.member for each in found] == ["p0"]
     assert auditor.waiting == 1
     with pytest.raises(RuntimeError):
         await auditor.work()

@@ -7,6 +7,7 @@ p = 3 %. What a program lies on decides how many draws that is in all:
     from the 100th `solve` of a child on  746 draws at 99 %: a child serves 128 of them, and only the last 29 are lies
     on one seed in 97                     97 x 33.3 = 3,233 draws expected, 14,888 at 99 %
     from level 5 on, after 40 calls       33 draws at level 5 expected, 152 at 99 %, once the child is that old
+    spinning where an audit asks          152 draws at level 5, as the one before: whichever is looked at is a finding
     wrong verdicts from the 50th on       250 answers at 99 %: of the 128 that a child judges the last 79 are lies
 
 The secret of the run below is fixed, so the draws that are chosen, and with them these figures, are the same each time.
@@ -14,6 +15,9 @@ The secret of the run below is fixed, so the draws that are chosen, and with the
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -24,14 +28,16 @@ from turncoats import (
     HONEST_SUM,
     ONE_SEED_IN_97,
     OPENLY_FROM_LEVEL_5,
+    SPINS_WHEN_ASKED_ALONE,
+    turncoat,
 )
 
 from envpool.admission import Admission, AdmissionSettings, Register
 from envpool.contract import Recipe
 from envpool.execution import Examiner
 from envpool.members import Member, Origin, Program
-from envpool.sandbox import LocalExecutor, SandboxLimits
-from envpool.sandbox.audit import Auditor, Refutation
+from envpool.sandbox import Call, Fault, FaultKind, LocalExecutor, Mode, SandboxLimits, Value
+from envpool.sandbox.audit import Auditor, Observation, Refutation
 from envpool.signatures import from_wire
 
 SHARE = 0.03
@@ -101,6 +107,52 @@ async def test_one_that_hides_from_the_gates_is_caught_within_152_draws_of_level
     draws, found = await caught(executor, FROM_LEVEL_5, ENOUGH, level=5)
     assert found is not None and draws <= ENOUGH == 152
     assert found.observation.recipe.level == 5
+
+
+@pytest.fixture(scope="module")
+async def impatient() -> AsyncIterator[LocalExecutor]:
+    """With little time for a call, so that one that uses all of it is soon over."""
+    started = LocalExecutor(SandboxLimits(cpu_seconds=0.15, wall_seconds=30.0, memory_mib=64))
+    yield started
+    started.close()
+
+
+async def test_one_that_spins_where_it_is_recomputed_is_caught_within_152_draws_of_level_5(
+    impatient: LocalExecutor,
+) -> None:
+    draws, found = await caught(impatient, SPINS_WHEN_ASKED_ALONE, ENOUGH, level=5)
+    assert found is not None and draws <= ENOUGH == 152
+    assert isinstance(found.used, Value) and found.call.method == "solve"
+    kinds = [result.kind for result in found.recomputed if isinstance(result, Fault)]
+    assert kinds == [FaultKind.CPU_LIMIT] * 2, "twice it used up four times what it had needed at most"
+    assert found.evidence()["recomputed"][0]["fault"] == "cpu_limit"
+
+
+TAKES_ITS_TIME = """
+    clock = random._os.sys.modules["time"].process_time
+    end = clock() + (0 if numbers == [0] else 0.25 if len(kept) == 1 else 0.08)
+    while clock() < end:
+        pass
+"""
+"""Of the 0.15 s of CPU time that a call has it takes 0.08, and more than all of it where nothing is warm yet."""
+
+
+async def test_one_that_is_slow_on_a_loaded_machine_is_recomputed_and_not_refuted(impatient: LocalExecutor) -> None:
+    slow = member(turncoat(TAKES_ITS_TIME))
+    calls = [Call("solve", ({"t": [numbers, 0]},)) for numbers in ([0], [1, 2], [1, 2])]
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        _, *used = await impatient.run(slow.material.source, calls, mode=Mode.VERIFY)
+        auditor = Auditor(impatient, SECRET, share=1.0)
+        for seed, (call, result) in enumerate(zip(calls[1:], used, strict=True)):
+            assert result == Value(3)
+            auditor.observe(Observation(slow.id, slow.material.source, Recipe(slow.id, seed, 0), (call,), (result,)))
+        assert await auditor.work() == []
+    finally:
+        for each in load:
+            each.kill()
+            each.wait()
+    assert auditor.metrics()["audits_agreed"] == 2
 
 
 async def test_a_judge_that_turns_generous_is_caught_within_250_verdicts(executor: LocalExecutor) -> None:
