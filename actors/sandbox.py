@@ -97,7 +97,8 @@ class SandboxActor(Actor):
         return [asdict(each) for each in self._executor.running()] if self._executor is not None else []
 
     def health(self) -> dict[str, Any]:
-        return super().health() | {"running": self.running()}
+        rung = self._executor.rung if self._executor is not None else None
+        return super().health() | {"running": self.running(), "rung": rung}
 
     def gauges(self) -> dict[str, float]:
         executor = self._executor.metrics() if self._executor is not None else {}

@@ -2,15 +2,16 @@
 
 Invariant: a program keeps to one sandbox, where its child is open, and keeps to it when others come or go
 (highest random weight). A sandbox that leaves, is full, away or fails is passed over: one that is full is asked again,
-and where all are, the job waits; when three places failed it is an infrastructure fault, never a verdict. Jobs for one
-sandbox that are asked for at the same time travel in one call. An audit goes to another sandbox than the one it
-looks after, where there is another.
+and where all are, the job waits; when three places failed it is an infrastructure fault, never a verdict. One that said
+it leaves is left alone for a while, by all jobs, so that it can end. Jobs for one sandbox that are asked for at the
+same time travel in one call. An audit goes to another sandbox than the one it looks after, where there is another.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
@@ -25,7 +26,7 @@ CALLS_AT_ONCE = 2
 JOBS_A_CALL = 16
 """A batch is answered whole: one slow program holds back so many results, and a kill repeats so many, and no more."""
 LEAVING_SECONDS = 3.0
-"""Before a job is offered again where every sandbox leaves: they end only once nobody has asked for a moment."""
+"""Before one that leaves is asked again, by any job: it ends only once nobody has asked for a moment."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 1.0
 """Before a job is offered again where every sandbox is full."""
 
@@ -45,6 +46,8 @@ class SandboxGroup:
         self._peers = peers
         self._count = count
         self._desks: dict[tuple[str, int], Gathering] = {}
+        self._left: dict[str, float] = {}
+        """when one that leaves may be asked again: by then another may bear its name"""
 
     async def run(
         self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
@@ -70,7 +73,7 @@ class SandboxGroup:
         pause = FIRST_PAUSE_SECONDS
         while len(faults) < PLACES_TRIED:
             names = places(job, self._count())
-            there = [name for name in names if name not in left and name not in full]
+            there = [name for name in names if name not in left | full and not self._leaves(name)]
             if there:
                 name = min(there, key=lambda name: failed[name])  # the first of those that failed least
                 try:
@@ -79,6 +82,7 @@ class SandboxGroup:
                     full.add(name)
                 except (SandboxLeaving, PeerRetired):
                     left.add(name)
+                    self._left[name] = time.monotonic() + LEAVING_SECONDS
                 except (InfrastructureFault, SandboxUnavailable, PeerUnavailable) as fault:
                     faults.append(fault)
                     failed[name] += 1
@@ -91,6 +95,9 @@ class SandboxGroup:
                 faults.append(SandboxLeaving("every sandbox is leaving"))
                 await asyncio.sleep(LEAVING_SECONDS)
         raise InfrastructureFault(f"{PLACES_TRIED} sandboxes failed; the last said: {faults[-1]}")
+
+    def _leaves(self, name: str) -> bool:
+        return time.monotonic() < self._left.get(name, 0.0)
 
     async def _ask(self, name: str, job: Job) -> list[Result]:
         """The job's results, by this sandbox; raises what it raised, and a fault of the machine that it told."""

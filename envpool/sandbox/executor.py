@@ -104,6 +104,11 @@ class LocalExecutor:
             *(loop.run_in_executor(self._threads[n], box.sweep) for n, box in list(self._sandboxes.items()))
         )
 
+    @property
+    def rung(self) -> str | None:
+        """The rung that its sandboxes stand on; None before the first has started."""
+        return next((sandbox.rung for sandbox in list(self._sandboxes.values())), None)
+
     def running(self) -> list[Running]:
         """What runs now, the longest first."""
         return self._meter.running()

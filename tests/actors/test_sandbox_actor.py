@@ -17,7 +17,17 @@ from actors.roster import Post
 from actors.sandboxes import PLACES_TRIED, SandboxGroup
 from cluster.config import Config
 from envpool.members import Program
-from envpool.sandbox import Call, Done, InfrastructureFault, Job, Mode, SandboxUnavailable, Value
+from envpool.sandbox import (
+    Call,
+    Done,
+    Fault,
+    FaultKind,
+    InfrastructureFault,
+    Job,
+    Mode,
+    SandboxUnavailable,
+    Value,
+)
 from tests.actors.conftest import ROOT, Raise, kill
 
 SOURCE = (ROOT / "envpool" / "bricks" / "strings" / "upper_case.py").read_text(encoding="utf-8")
@@ -118,9 +128,19 @@ async def test_a_stopped_sandbox_has_no_processes(make: Raise, peers: Peers) -> 
     assert zygotes and not alive
 
 
-async def test_a_batch_in_one_call_is_seen_while_it_runs_and_counted(make: Raise, peers: Peers) -> None:
+async def test_a_batch_in_one_call_is_seen_while_it_runs_and_counted(
+    make: Raise, peers: Peers, config: Config
+) -> None:
     make(POOL)
-    make(SANDBOX)
+    soon = config.model_copy(update={"sandbox": config.sandbox.model_copy(update={"cpu_seconds": 2.0})})
+    actor = roster.make(SANDBOX, soon)
+    try:
+        await _batch_and_loop(peers)
+    finally:
+        ray.kill(actor, no_restart=True)
+
+
+async def _batch_and_loop(peers: Peers) -> None:
     looped = HEAD + "    def solve(self, x: int) -> int:\n        for _ in range(10 ** 9): pass\n"
     jobs = [Job(SOURCE, (Call("solve", ("a",)), Call("solve", ("b",)))) for _ in range(50)]
     sandbox = peers["sandbox-0"]
@@ -135,7 +155,9 @@ async def test_a_batch_in_one_call_is_seen_while_it_runs_and_counted(make: Raise
     assert (now["program"], now["mode"], now["replica"]) == (Program(looped, "", "", "", "").id, "sample", 1)
     assert 0 <= time.time() - now["since"] < 60
     assert (await sandbox.health())["gauges"]["queue"] == 1
-    await slow
+    [[result]] = await slow
+    assert isinstance(result, Fault) and result.kind is FaultKind.CPU_LIMIT
+    assert (await sandbox.health())["rung"] in ("strict", "standard")
 
 
 async def test_a_full_sandbox_refuses_before_it_begins_and_the_group_waits_for_room(
@@ -153,6 +175,29 @@ async def test_a_full_sandbox_refuses_before_it_begins_and_the_group_waits_for_r
         assert told["jobs"] == 48, "and none was done twice, lost, or made a fault of"
     finally:
         ray.kill(actor, no_restart=True)
+
+
+@pytest.mark.timeout(120)  # it would never end
+async def test_one_that_is_moved_ends_while_jobs_go_on_arriving(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    make(SANDBOX)
+    make(Post("sandbox-1", "actors.sandbox:SandboxActor"))
+    sources = [f"{SOURCE}\n# {n}" for n in range(8)]
+    group, done, moved = SandboxGroup(peers, lambda: 2), 0, asyncio.Event()
+
+    async def ask(source: str) -> None:
+        nonlocal done
+        while not moved.is_set():
+            assert await group.run(source, [Call("solve", ("a",))]) == [Value("A")]
+            done += 1
+
+    asking = [asyncio.create_task(ask(source)) for source in sources]
+    await peers["sandbox-0"].drain()
+    before = done
+    while done < before + 50:
+        await asyncio.sleep(0.01)
+    moved.set()
+    await asyncio.gather(*asking)
 
 
 async def test_one_that_has_not_started_leaves_at_once(make: Raise, peers: Peers) -> None:

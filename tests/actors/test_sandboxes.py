@@ -56,6 +56,20 @@ async def test_where_the_only_sandbox_is_moved_the_job_is_done_by_its_successor(
     assert await job == [Value("sandbox-0")]
 
 
+async def test_one_that_leaves_is_asked_by_no_further_job_until_it_has_had_time_to_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandboxes, "LEAVING_SECONDS", 0.2)
+    first, second, _ = ranked("program", 3)
+    scripted = ScriptedPlaces({first: SandboxLeaving("moved")})
+    group = SandboxGroup(scripted, lambda: 3)  # type: ignore[arg-type]
+    assert [await group.run("program", []) for _ in range(20)] == [[Value(second)]] * 20
+    assert scripted.asked.count(first) == 1
+    scripted.faults.clear()
+    await asyncio.sleep(0.3)
+    assert await group.run("program", []) == [Value(first)], "its successor bears the name"
+
+
 async def test_a_full_sandbox_sends_the_job_elsewhere_and_is_no_fault() -> None:
     names = ranked("program", 5)
     scripted = ScriptedPlaces(dict.fromkeys(names[:4], SandboxFull("full")))

@@ -89,7 +89,7 @@ async def measure(sandboxes: list[Any]) -> dict[str, float]:
 
 
 async def of_actors(config: Config) -> tuple[dict[str, float], str]:
-    """The figures of actors made for it, and the layers that they have."""
+    """The figures of actors made for it, and the rung that they stand on."""
     names = [f"sandbox-{number}" for number in range(ACTORS)]
     posts = [
         Post("pool", "actors.pool:PoolActor"),
@@ -100,7 +100,8 @@ async def of_actors(config: Config) -> tuple[dict[str, float], str]:
         peers = Peers(config.namespace, patience=120.0)
         sandboxes = [peers[name] for name in names]
         await asyncio.gather(*(sandbox.ready() for sandbox in sandboxes))
-        return await measure(sandboxes), config.sandbox.rung
+        figures = await measure(sandboxes)
+        return figures, str((await sandboxes[0].health())["rung"])
     finally:
         for actor in made:
             ray.kill(actor, no_restart=True)
