@@ -30,7 +30,14 @@ class EndpointActor(Actor):
         now = wanted.kept(await self.peers.pool.state(wanted.KEY), self.config)
         spec = now.policy(self.config.policy.name)
         engine = EndpointEngine(
-            EndpointSettings(spec.endpoint, spec.model, spec.key_env, concurrency=spec.concurrency)
+            EndpointSettings(
+                spec.endpoint,
+                spec.model,
+                spec.key_env,
+                concurrency=spec.concurrency,
+                timeout_seconds=spec.timeout_seconds,
+                retries=spec.retries,
+            )
         )
         await engine.start()
         self._engine = engine

@@ -27,6 +27,7 @@ from cluster.metrics.samples import SampleTable
 from cluster.metrics.sinks import writer_for
 from cluster.metrics.watch import Watch
 from envpool.admission.passing import passing
+from training.proposals import REWARD_PARTS, UNREADABLE
 
 STATUS_SECONDS = 1.0
 GAUGE_TICKS = 5
@@ -100,19 +101,19 @@ class MetricsActor(Actor):
             self._watch.answered(len(rows), time.time())
 
     async def proposals(self, rows: Rows, policy: str = "") -> None:
-        """A policy's proposals with prompt, parents, gate and reason."""
+        """A policy's proposals of one prompt (`Draft.row`). Idempotent but for the line and the recent rates."""
         await self.ready()
         if rows:
             await self._write_table("proposals", lambda: self._table.proposals(rows))
         policy = self._owner(policy)
         counts = {"gates": Counter(str(row["gate"]) for row in rows), "count": len(rows)}
-        self._writer.event("proposals", _of(policy, counts))
+        self._writer.event("proposals", _of(policy, counts | {"reward": _means(rows)}))
         writer = overview.role("generator", policy)
         ended = self._ended.setdefault(writer, deque(maxlen=KEPT_PROPOSALS))
         ended.extend(str(row["gate"]) for row in rows)
         self._tally(
             writer,
-            [{"success": row["admitted"], "parsed": row["gate"] not in ("size", "L1")} for row in rows],
+            [{"success": row["admitted"], "parsed": row["gate"] not in UNREADABLE} for row in rows],
         )
 
     async def event(self, kind: str, record: dict[str, Any]) -> None:
@@ -170,6 +171,7 @@ class MetricsActor(Actor):
         reader, wanted = self.pool_reader, self.wanted
         success = {role: _rates(answers) for role, answers in self._answered.items()}
         own = {"name": self.config.policy.name, "model": self.config.policy.model}
+        own |= {"solves": True, "writes": self.config.policy_writes}
         return {
             "run": self.config.run.name,
             "phase": self.phase,
@@ -271,6 +273,11 @@ def _rates(answers: deque[tuple[int, int, int]]) -> dict[str, float]:
         "parsed": sum(parsed for _, _, parsed in answers) / total,
         "answers": float(sum(count for count, _, _ in answers)),
     }
+
+
+def _means(rows: Rows) -> dict[str, float]:
+    """Of a group of proposals: each part of the reward, and the total that is trained on."""
+    return {part: sum(row[part] for row in rows) / len(rows) for part in REWARD_PARTS} if rows else {}
 
 
 def _past(ended: deque[str]) -> dict[str, float]:

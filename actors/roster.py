@@ -213,7 +213,7 @@ def _named(config: Config) -> list[str]:
 
 
 def _of_policy(config: Config, spec: PolicySpec, wanted: Wanted) -> list[Post]:
-    """The actors of an attached policy: one that is asked only, or one that learns."""
+    """The actors of an attached policy: one that is asked only, one that writes, or one that learns."""
     name = spec.name
     if spec.endpoint:
         solvers = [
@@ -222,7 +222,12 @@ def _of_policy(config: Config, spec: PolicySpec, wanted: Wanted) -> list[Post]:
         ]
     else:
         solvers = _solvers(for_policy(config, spec), f"{name}.solver", wanted, spec)
-    actors = [*solvers, Post(f"{name}.calibrator", "actors.calibrator:CalibratorActor", policy=spec)]
+    actors = [*solvers]
+    if spec.solves:
+        actors.append(Post(f"{name}.calibrator", "actors.calibrator:CalibratorActor", policy=spec))
+    if spec.writes:
+        writers = _numbered(f"{name}.generator", wanted)
+        actors += [Post(writer, "actors.generator:GeneratorActor", policy=spec) for writer in writers]
     if spec.trainable:
         actors += [
             Post(f"{name}.buffer", "actors.buffer:BufferActor", Place.HEAD, policy=spec),

@@ -5,6 +5,7 @@
     replica          a node's replica lags behind                  admissions  nothing was admitted for long
     silent           an actor stopped reporting                    restarts    an actor dies again and again
     sink             metrics are written to fewer places    map         the pool or a replica is nearly full
+    writer           a model that writes cannot be asked
 
 Invariant: pure. An alarm stands exactly as long as its condition does; `since` is when the condition was first seen,
 however the text's numbers change meanwhile. Gathering the facts is `cluster.metrics.watch`'s work.
@@ -81,6 +82,8 @@ class Facts:
     """By actor that is wanted: its last report."""
     restarts: Mapping[str, int] = field(default_factory=dict)
     """By actor, within RESTART_SECONDS."""
+    troubles: Mapping[str, str] = field(default_factory=dict)
+    """By generator whose model cannot be asked: why."""
     sinks_off: Mapping[str, str] = field(default_factory=dict)
     """By sink that was switched off: why."""
 
@@ -101,6 +104,7 @@ def _all(facts: Facts, settings: AlarmsConfig, now: float) -> Iterator[Alarm]:
     yield from _admissions(facts, settings, now)
     yield from _silent(facts, settings, now)
     yield from _restarts(facts, now)
+    yield from _writers(facts, now)
     for name, reason in sorted(facts.sinks_off.items()):
         text = f"nothing more is written to {name}: {reason}. The other sinks go on; when the cause is gone, "
         yield Alarm("sink", f"{text}end the metrics actor's process, and it is made anew", now, name)
@@ -236,6 +240,19 @@ def _restarts(facts: Facts, now: float) -> Iterator[Alarm]:
                 now,
                 actor,
             )
+
+
+def _writers(facts: Facts, now: float) -> Iterator[Alarm]:
+    for actor, reason in sorted(facts.troubles.items()):
+        policy = actor.rpartition(".")[0]
+        way = f", or `envolve detach {policy}`" if policy else ""
+        yield Alarm(
+            "writer",
+            f"{actor} gets no proposals: {reason}. Nothing is judged for that, and it asks again and again; look at "
+            f"what answers for the model{way}",
+            now,
+            actor,
+        )
 
 
 def _whose(policy: str) -> str:

@@ -8,11 +8,12 @@ right one. Derived values (paths, resource counts) are properties, not keys. Rea
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from envpool.curation import CurationSettings
 from envpool.members import OperatorName
@@ -32,6 +33,17 @@ def _listed(given: Any) -> Any:
     return given
 
 
+def _base_url(given: str) -> str:
+    """What a client of an OpenAI-compatible server begins its addresses with."""
+    if given and not re.match(r"https?://[^/\s]+\S*$", given):
+        raise ValueError(f"{given!r} is no base URL; write it as http://HOST:8000/v1")
+    if given.rstrip("/").endswith("/completions"):
+        raise ValueError(f"{given!r} is the address of a single call; give the base URL, which ends with its version")
+    return given
+
+
+BaseUrl = Annotated[str, AfterValidator(_base_url)]
+Variable = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 Choice = Annotated[Literal["all", "none"] | tuple[str, ...], BeforeValidator(_listed)]
 Operators = Annotated[tuple[OperatorName, ...], Field(min_length=1), BeforeValidator(_listed)]
@@ -149,6 +161,18 @@ class GeneratorConfig(Section):
     max_tokens: Count = 512
     seed_floor: Share = Field(0.2, description="share of few-shot parents that are seeds; paper (EvoEnv)")
     train: bool = Field(True, description="generator groups with variance join the learner's batches")
+
+
+class WriterConfig(Section):
+    """A model behind an endpoint that writes environments in the policy's place; `generator` says how often."""
+
+    endpoint: BaseUrl = Field("", description="base URL of an OpenAI-compatible server; empty: the policy writes")
+    model: str = Field("", description="as the server calls it")
+    key_env: Variable = Field("", description="environment variable on the nodes that holds the server's key")
+    max_tokens: Count = Field(4096, description="longest reply, reasoning included")
+    concurrency: Count = Field(16, description="requests at once")
+    timeout_seconds: Seconds = Field(120.0, description="of one try")
+    retries: Annotated[int, Field(ge=0)] = Field(5, description="with back-off, where the server is busy or away")
 
 
 class GrammarConfig(Section):
@@ -303,6 +327,7 @@ class Config(Section):
     learner: LearnerConfig = LearnerConfig()
     sandbox: SandboxConfig = SandboxConfig()
     generator: GeneratorConfig = GeneratorConfig()
+    writer: WriterConfig = WriterConfig()
     grammar: GrammarConfig = GrammarConfig()
     composer: ComposerConfig = ComposerConfig()
     admission: AdmissionConfig = AdmissionConfig()
@@ -342,6 +367,11 @@ class Config(Section):
         return f"{self.policy.name}.{name}" if self.policy.attached else name
 
     @property
+    def policy_writes(self) -> bool:
+        """Whether the actor's policy writes environments, not a model in its place."""
+        return self.generator.enabled and (self.policy.attached or not self.writer.endpoint)
+
+    @property
     def namespace(self) -> str:
         """The Ray namespace that the run's named actors live in."""
         return f"envolve-{self.run.name}"
@@ -358,11 +388,16 @@ class Config(Section):
         room = self.policy.max_model_len
         for key, tokens in (
             ("policy.max_tokens", self.policy.max_tokens),
-            ("generator.max_tokens", self.generator.max_tokens),
+            ("generator.max_tokens", 0 if self.writer.endpoint else self.generator.max_tokens),
             ("review.max_tokens", self.review.max_tokens if self._reviews_itself else 0),
         ):
             if tokens >= room:
                 raise ValueError(f"{key}={tokens} leaves no room for a prompt in policy.max_model_len={room}")
+        if self.writer.endpoint and self.policy.name == "writer" and not self.policy.attached:
+            raise ValueError("policy.name=writer is the name of the model at writer.endpoint; choose another")
+        for key, lacking in (("endpoint", "model"), ("model", "endpoint")):
+            if (given := getattr(self.writer, key)) and not getattr(self.writer, lacking):
+                raise ValueError(f"writer.{key}={given} needs writer.{lacking}, too")
         if (low := self.novelty.bonus_low) >= (high := self.novelty.bonus_high):
             raise ValueError(f"novelty.bonus_low={low} is not below novelty.bonus_high={high}")
         draws = self.admission.seeds_per_level * self.admission.levels

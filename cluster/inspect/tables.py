@@ -88,14 +88,19 @@ def policies(status: Status) -> list[RenderableType]:
     rows = status.get("policies", ())
     if len(rows) < 2:
         return []
-    table = Table("policy", "model", "trained", "solvers", "success", "answers", "step", title="Policies")
+    table = Table("policy", "model", "role", "trained", "solvers", "success", "answers", "step", title="Policies")
     for row in rows:
         table.add_row(
-            Text(visible(row["name"])), Text(visible(_model(row))), "yes" if row.get("trainable") else "no",
+            Text(visible(row["name"])), Text(visible(_model(row))), roles(row), "yes" if row.get("trainable") else "no",
             str(row.get("solvers", "-")), _number(row.get("success")), f"{row.get('answers') or 0:.0f}",
             _number(row.get("step")),
         )  # fmt: skip
     return [table]
+
+
+def roles(row: dict[str, Any]) -> str:
+    """What a policy is there for; one that an older run reports solves."""
+    return ", ".join(role for role, plays in (("solves", True), ("writes", False)) if row.get(role, plays))
 
 
 def nodes(status: Status) -> list[RenderableType]:

@@ -58,7 +58,7 @@ def policies(
     return [_policy(row, wanted, success, state) for row in rows]
 
 
-_SHOWN = {"name", "model", "endpoint", "trainable"}
+_SHOWN = {"name", "model", "endpoint", "trainable", "solves", "writes"}
 
 
 def _policy(

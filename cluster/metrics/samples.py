@@ -2,7 +2,7 @@
 
     samples/version-000012.parquet         the responses that version 12 of the run's own policy was trained on
     samples/NAME/version-000003.parquet    the same of an attached policy
-    proposals/proposals-TIME.parquet       each batch of proposals
+    proposals/GROUP.parquet                the proposals that came of one prompt
 
 Invariant: a file is whole or not there. Rows of groups that no step asks for are forgotten, oldest first.
 """
@@ -10,7 +10,6 @@ Invariant: a file is whole or not there. Rows of groups that no step asks for ar
 from __future__ import annotations
 
 import os
-import time
 from pathlib import Path
 
 from cluster.metrics.sink import Record
@@ -44,8 +43,8 @@ class SampleTable:
             write(self._folder / "samples" / policy / f"version-{version:06d}.parquet", rows)
 
     def proposals(self, rows: list[Record]) -> None:
-        """Write a batch of proposals. Raises OSError."""
-        write(self._folder / "proposals" / f"proposals-{time.time_ns()}.parquet", rows)
+        """Write the proposals of one prompt; the same ones again replace them. Raises OSError."""
+        write(self._folder / "proposals" / f"{rows[0]['group']}.parquet", rows)
 
 
 def write(path: Path, rows: list[Record]) -> None:

@@ -30,6 +30,7 @@ class Watch:
         self._waits: dict[str, tuple[str, float]] = {}
         self._reported: dict[str, float] = {}
         self._fills: dict[str, float] = {}
+        self._troubles: dict[str, str] = {}
         self._restarts = Restarts()
         self._last: dict[str, Record] = {}
         self._updated: dict[str, float] = {}
@@ -51,6 +52,7 @@ class Watch:
             self._restarts.told(overview.get("restarts", {}), now)
         gauges = report.get("gauges", {})
         self._count_faults(name, pid, gauges.get("infrastructure_failures"), now)
+        self._troubles[name] = report.get("trouble", "")
         if "map_fill" in gauges:
             self._fills[name] = gauges["map_fill"]
 
@@ -66,7 +68,7 @@ class Watch:
     def forget(self, actors: Iterable[str]) -> None:
         """Actors that are not wanted any more."""
         for name in actors:
-            for known in (self._reported, self._waits, self._faults, self._fills):
+            for known in (self._reported, self._waits, self._faults, self._fills, self._troubles):
                 known.pop(name, None)
             self._restarts.forget(name)
 
@@ -103,6 +105,7 @@ class Watch:
             refused=Counter(_refusals(status.get("funnel", {}))) - self._refused,
             reported={name: at for name, at in self._reported.items() if name in wanted},
             restarts=self._restarts.recent(now),
+            troubles={name: text for name, text in self._troubles.items() if text and name in wanted},
             sinks_off=dict(self.sinks_off),
         )  # fmt: skip
 

@@ -21,6 +21,7 @@ from actors.roster import Post
 from cluster import wanted
 from cluster.config import Config
 from tests.actors.conftest import Raise, kill
+from training.proposals import REWARD_PARTS
 
 POOL = Post("pool", "actors.pool:PoolActor")
 METRICS = Post("metrics", "actors.metrics:MetricsActor")
@@ -285,7 +286,31 @@ async def test_the_status_says_what_share_of_recent_proposals_is_past_each_gate(
     make(POOL)
     make(METRICS)
     gates = ["L1", "L4", "", "calibration"]
-    rows = [{"gate": gate, "admitted": not gate, "prompt": "", "reply": ""} for gate in gates]
+    rows = [
+        {"group": "g", "gate": gate, "admitted": not gate, "reply": "", **dict.fromkeys(REWARD_PARTS, 0.5)}
+        for gate in gates
+    ]
     await peers.metrics.proposals(rows)
     past = (await peers.metrics.status())["passing"]["generator"]
     assert (past["L1"], past["L3"], past["L4"], past["calibration"]) == (0.75, 0.75, 0.5, 0.25)
+
+
+async def test_proposals_of_a_prompt_are_one_file_and_one_line_with_the_mean_of_each_part(
+    make: Raise, peers: Peers, config: Config
+) -> None:
+    make(POOL)
+    make(METRICS)
+    rows = [
+        {"group": "far.generator-0-1", "gate": gate, "admitted": not gate, **dict.fromkeys(REWARD_PARTS, value)}
+        for gate, value in (("", 1.0), ("reply", 0.0))
+    ]
+    for _ in range(2):  # a generator that was killed hands them on again
+        await peers.metrics.proposals(rows, "far")
+    [file] = (config.run_folder / "proposals").iterdir()
+    assert (file.name, pq.read_table(file).num_rows) == ("far.generator-0-1.parquet", 2)
+    told = [json.loads(line) for line in (config.run_folder / "metrics.jsonl").read_text().splitlines()]
+    line = next(each for each in told if each["kind"] == "proposals")
+    assert (line["policy"], line["gates"], line["count"]) == ("far", {"": 1, "reply": 1}, 2)
+    assert line["reward"] == dict.fromkeys(REWARD_PARTS, 0.5)
+    rates = (await peers.metrics.status())["success"]["generator far"]
+    assert (rates["success"], rates["parsed"]) == (0.5, 0.5)

@@ -127,6 +127,13 @@ def test_a_sink_that_is_off_stands_for_as_long_as_it_is_off() -> None:
     assert "No space left" in alarm.text
 
 
+def test_a_model_that_cannot_be_asked_to_write_is_told_with_the_way_out() -> None:
+    alarm = only(replace(CALM, troubles={"far.generator-0": "http://far/v1: APIConnectionError"}))
+    assert (alarm.kind, alarm.subject) == ("writer", "far.generator-0")
+    assert "http://far/v1: APIConnectionError" in alarm.text and "`envolve detach far`" in alarm.text
+    assert "detach" not in only(replace(CALM, troubles={"generator-0": "the prompt does not fit"})).text
+
+
 def test_bounds_are_those_of_the_settings() -> None:
     loose = AlarmsConfig(infrastructure_rate=0.5, report_seconds=100.0, replica_lag_seconds=10.0)
     facts = replace(CALM, answers=90, faults=10, reported={"a": NOW - 50}, lags={"n": 5.0})

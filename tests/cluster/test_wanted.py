@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from actors import roster
 from cluster import wanted
 from cluster.config import Config
-from cluster.wanted import WantedError
+from cluster.wanted import PolicySpec, WantedError
 
 CONFIG = Config.model_validate({"sandbox": {"count": 2}})
 FIRST = wanted.first(CONFIG)
@@ -58,6 +59,12 @@ def test_another_policy_of_the_same_name_is_refused() -> None:
         ({"name": "rival", "model": "m", "solvers": 0}, "solvers"),
         ({"name": "rival", "model": "m", "solvers": wanted.MOST + 1}, "solvers"),
         ({"name": "r" * 200, "model": "m"}, "name"),
+        ({"name": "far", "model": "m", "endpoint": "localhost:8000"}, "write it as http://HOST:8000/v1"),
+        ({"name": "far", "model": "m", "endpoint": "http://x/v1/chat/completions"}, "give the base URL"),
+        ({"name": "far", "model": "m", "endpoint": "http://x/v1", "key_env": "sk-1234"}, "key_env"),
+        ({"name": "rival", "model": "m", "solves": False}, "nothing to do"),
+        ({"name": "rival", "model": "m", "solves": False, "writes": True, "trainable": True}, "cannot only write"),
+        ({"name": "rival", "model": "m", "writes": True, "max_tokens": 4096}, "policy.max_model_len=1024"),
     ],
 )
 def test_a_policy_that_cannot_be_is_refused_by_its_key(spec: dict[str, object], words: str) -> None:
@@ -94,3 +101,58 @@ def test_an_attached_policys_actors_see_their_own_model_and_folder() -> None:
     assert config.own("weights") == "rival.weights" and CONFIG.own("weights") == "weights"
     assert config.policy.model == "smollm2-135m"
     assert config.policy_folder != CONFIG.policy_folder and config.run_folder == CONFIG.run_folder
+
+
+FAR = {"name": "far", "model": "m", "endpoint": "http://x/v1", "solves": False, "writes": True}
+
+
+def test_a_policy_that_only_writes_has_a_generator_that_can_be_scaled_and_no_calibrator() -> None:
+    state = wanted.attached(FIRST, FAR, CONFIG)
+    assert state.counts["far.generator"] == state.counts["far.solver"] == 1
+    kinds = {post.kind for post in roster.posts(CONFIG, wanted.scaled(state, {"far.generator": 2}))}
+    assert {kind for kind in kinds if kind.startswith("far.")} == {"far.solver", "far.generator"}
+    assert wanted.detached(state, "far", CONFIG).counts == FIRST.counts
+
+
+def test_a_writer_behind_an_endpoint_may_write_long_replies_earns_no_gradient_and_has_no_grammar() -> None:
+    config = Config.model_validate(wanted.for_policy(CONFIG, PolicySpec.model_validate(FAR)).model_dump())
+    assert config.policy_writes and not config.generator.train and not config.grammar.enabled
+    assert config.generator.max_tokens == wanted.REPLY_TOKENS > config.policy.max_model_len
+    solver = Config.model_validate(wanted.for_policy(CONFIG, PolicySpec.model_validate(RIVAL)).model_dump())
+    assert not solver.policy_writes
+
+
+def test_a_trained_policy_that_writes_learns_from_what_it_writes() -> None:
+    spec = PolicySpec.model_validate(RIVAL | {"trainable": True, "writes": True})
+    assert wanted.for_policy(CONFIG, spec).generator.train
+
+
+def configured(url: str) -> Config:
+    return Config.model_validate({"writer": {"endpoint": url, "model": "m"} if url else {}})
+
+
+def test_a_configured_writer_writes_in_the_policys_place() -> None:
+    config = configured("http://x/v1")
+    state = wanted.first(config)
+    assert (state.policies[0].name, state.policies[0].solves, state.policies[0].writes) == ("writer", False, True)
+    assert not config.policy_writes and CONFIG.policy_writes
+    kinds = {post.kind for post in roster.posts(config, state)}
+    assert {"writer.solver", "writer.generator", "generator"} <= kinds and "writer.calibrator" not in kinds
+    off = Config.model_validate({"writer": {"endpoint": "http://x/v1", "model": "m"}, "generator": {"enabled": False}})
+    assert wanted.first(off).policies == ()
+
+
+def test_a_resumed_run_has_the_writer_of_its_configuration_unless_that_was_detached() -> None:
+    one, other = configured("http://x/v1"), configured("http://y/v1")
+    begun = wanted.begun(FIRST, one)
+    assert [spec.endpoint for spec in begun.policies] == ["http://x/v1"]
+    gone = wanted.detached(begun, "writer", one)
+    assert wanted.begun(gone, one).policies == ()
+    assert [spec.endpoint for spec in wanted.begun(gone, other).policies] == ["http://y/v1"]
+    assert [spec.endpoint for spec in wanted.begun(begun, other).policies] == ["http://y/v1"]
+    assert wanted.begun(begun, CONFIG).policies == () and "writer.solver" not in wanted.begun(begun, CONFIG).counts
+
+
+def test_the_configured_writers_name_is_its_own() -> None:
+    with pytest.raises(WantedError, match="choose another name"):
+        wanted.attached(FIRST, FAR | {"name": "writer"}, CONFIG)

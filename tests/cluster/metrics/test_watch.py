@@ -33,6 +33,15 @@ def test_responses_without_verdict_count_from_the_first_report_on_and_over_resta
     assert (later.answers, later.faults) == (0, 0)
 
 
+def test_a_writers_trouble_is_a_fact_until_it_is_over_or_the_writer_is_gone() -> None:
+    watch, everybody = Watch([]), EVERYBODY | {"far.generator-0"}
+    watch.report(report("far.generator-0", trouble="away"), 0.0)
+    assert watch.facts(status(), everybody, 1.0).troubles == {"far.generator-0": "away"}
+    assert watch.facts(status(), EVERYBODY, 1.0).troubles == {}
+    watch.report(report("far.generator-0", trouble=""), 2.0)
+    assert watch.facts(status(), everybody, 3.0).troubles == {}
+
+
 def test_a_wait_is_as_old_as_its_object() -> None:
     watch = Watch([])
     for second, whom in enumerate(("buffer", "buffer", "sandbox", "sandbox")):
