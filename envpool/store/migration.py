@@ -15,7 +15,7 @@ from typing import Any
 from envpool.store.durable import synced
 from envpool.store.errors import NewerSchema, OlderSchema, StoreError
 
-SCHEMA = 2
+SCHEMA = 3
 FIRST_SCHEMA = 1
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,11 @@ def _number_changes(txn: Any, meta: Any) -> None:
     txn.put(b"mark", os.urandom(8), db=meta)
 
 
-STEPS: dict[int, Callable[[Any, Any], None]] = {1: _number_changes}
+def _tell_of_distrust(txn: Any, meta: Any) -> None:
+    """2 to 3: the journal may have entries of the kind `distrust`, which a reader of schema 2 cannot account for."""
+
+
+STEPS: dict[int, Callable[[Any, Any], None]] = {1: _number_changes, 2: _tell_of_distrust}
 """By the schema that a step starts from."""
 
 

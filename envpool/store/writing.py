@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.members import Composite, Member, Origin, Status
-from envpool.store import encoding
+from envpool.store import distrust, encoding
 from envpool.store.changes import (
     ANSWER_BYTES,
     LOG_BYTES,
@@ -187,7 +187,7 @@ class PoolWriter(PoolReads):
             event = {"id": identity, "origin": before.origin, "frm": before.status, "to": to}
             self._write("move", step, **event, reason=reason)
             if to is Status.QUARANTINED:
-                for composite in self._composed_of(identity):
+                for composite in distrust.composed_of(self, identity):
                     self.transition(composite, to, f"its part {identity}: {reason}", step)
             return True
 
@@ -199,14 +199,17 @@ class PoolWriter(PoolReads):
         The ids of those it had an effect on; none the second time. Raises StoreError if it was never admitted.
         """
         with self.batch():
-            lost = [identity, *self._all_composed_of(identity)]
+            lost = [identity, *distrust.all_composed_of(self, identity)]
             standing = {each: self.status(each) for each in lost}
             self.transition(identity, Status.QUARANTINED, reason, step)
             touched = []
-            for each, dropped in self._forget_answers(lost).items():
-                if dropped or standing[each] is not Status.QUARANTINED:
-                    facts = {**(evidence or {}), "dropped": dropped} if each == identity else {"dropped": dropped}
-                    self._write("distrust", step, id=each, reason=reason, evidence=facts)
+            for each, rows in distrust.answer_rows(self, lost).items():
+                for key, _ in rows:
+                    self._drop("answers", key)
+                if rows or standing[each] is not Status.QUARANTINED:
+                    facts = (evidence or {}) if each == identity else {distrust.PART: identity}
+                    dropped = [fields for _, fields in rows]
+                    self._write(distrust.KIND, step, id=each, reason=reason, evidence={**facts, "dropped": dropped})
                     touched.append(each)
             return touched
 
@@ -255,39 +258,6 @@ class PoolWriter(PoolReads):
         """How many of them there were."""
         with self.batch():
             return sum(self._drop("groups", encoding.group_key(key)) for key in keys)
-
-    def _composed_of(self, identity: str) -> list[str]:
-        children = [member for member in map(self.get, self.children(identity)) if member is not None]
-        return [
-            child.id
-            for child in children
-            if isinstance(child.material, Composite) and identity in child.material.parts
-        ]
-
-    def _all_composed_of(self, identity: str) -> list[str]:
-        """Composites of it, and composites of those, each once."""
-        found: dict[str, None] = {}
-        rest = [identity]
-        while rest:
-            new = [each for each in self._composed_of(rest.pop()) if each not in found]
-            found.update(dict.fromkeys(new))
-            rest += new
-        return list(found)
-
-    def _forget_answers(self, identities: Iterable[str]) -> dict[str, list[list[Any]]]:
-        """Drops all answers to these members, whichever policy gave them: policy, level and attempts of each row.
-
-        One look at the rows for all members: the writer does nothing else meanwhile.
-        """
-        dropped: dict[str, list[list[Any]]] = {each: [] for each in identities}
-        ends = {each.encode(): each for each in dropped}
-        rows = [(*key[:-5].rpartition(b"\0"), key, raw) for key, raw in self._rows("answers", b"")]
-        for policy, _, member, key, raw in rows:
-            if member in ends:
-                self._drop("answers", key)
-                fields = [policy.decode(), encoding.level_of(key[-4:]), encoding.unpack_counts(raw).attempts]
-                dropped[ends[member]].append(fields)
-        return dropped
 
     def _checked_lineage(self, member: Member) -> tuple[str, ...]:
         parts = member.material.parts if isinstance(member.material, Composite) else ()

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from cluster.cli import app
 from envpool.store import PoolReader, PoolWriter
+from envpool.store.migration import SCHEMA
 from tests.cluster.sample import FIRST, FUSED, SECOND, make_pool
 from tests.envpool.store.schema_one import make_schema_one
 
@@ -117,6 +118,6 @@ def test_migrate_brings_an_older_pool_up_and_every_other_command_says_how(tmp_pa
         result = envolve(*command, "--folder", runs)
         assert result.exit_code == 1
         assert "envolve pool migrate" in result.stderr
-    assert "schema 1 became 2" in envolve("migrate", "--folder", runs).stdout
+    assert f"schema 1 became {SCHEMA}" in envolve("migrate", "--folder", runs).stdout
     assert "already" in envolve("migrate", "--folder", runs).stdout
     assert "whole, 2 members" in envolve("check", "--folder", runs).stdout

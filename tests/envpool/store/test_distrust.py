@@ -8,6 +8,7 @@ import pytest
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.store import PoolWriter, StoreError
+from envpool.store.distrust import findings
 from envpool.store.integrity import check
 
 MAP_SIZE = 64 << 20
@@ -64,8 +65,31 @@ def test_the_journal_has_the_evidence_and_what_was_dropped(pool: PoolWriter) -> 
     assert set(told) == {LIAR.id, BUILT.id, DEEPER.id}
     rows = [["main", 0, 8], ["main", 256, 8], ["rival", 0, 8], ["rival", 256, 8]]
     assert told[LIAR.id].evidence == {**EVIDENCE, "dropped": rows}
-    assert told[BUILT.id].evidence == {"dropped": rows}
+    assert told[BUILT.id].evidence == {"part": LIAR.id, "dropped": rows}
     assert told[LIAR.id].reason == "audit: it lies" and told[LIAR.id].step == 4
+
+
+def test_a_finding_is_read_from_the_journal_once_with_all_that_fell_with_it(pool: PoolWriter) -> None:
+    before = pool.last_sequence()
+    pool.distrust(LIAR.id, "audit: it lies", EVIDENCE, step=4)
+    last = pool.last_sequence()
+    [found], upto = findings(pool, before)
+    assert upto == last and before < found.sequence <= last
+    assert (found.member, set(found.composites)) == (LIAR.id, {BUILT.id, DEEPER.id})
+    assert (found.reason, found.step) == ("audit: it lies", 4) and found.evidence.items() >= EVIDENCE.items()
+    assert findings(pool, last) == ([], last)
+
+
+def test_findings_are_the_same_however_many_entries_are_read_at_a_time(pool: PoolWriter) -> None:
+    pool.distrust(LIAR.id, "audit: it lies", EVIDENCE)
+    pool.record([AnswerCount(HONEST.id, "main", 0, 8, 8, 8)])
+    pool.distrust(HONEST.id, "audit: it lies too", EVIDENCE)
+    for limit in (1, 2, 3, 1000):
+        members, after = [], 0
+        while after < pool.last_sequence():
+            found, after = findings(pool, after, limit)
+            members += [each.member for each in found]
+        assert members == [LIAR.id, HONEST.id]
 
 
 def test_the_second_time_changes_nothing(pool: PoolWriter) -> None:

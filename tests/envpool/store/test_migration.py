@@ -13,6 +13,7 @@ from envpool.members import Status
 from envpool.store import NewerSchema, OlderSchema, PoolReader, PoolWriter
 from envpool.store.environment import stored_schema
 from envpool.store.integrity import check
+from envpool.store.migration import SCHEMA
 from tests.envpool.store.schema_one import COMPOSITE, FALLEN, PROGRAM, make_schema_one, rows
 
 DIE_INSIDE_THE_MIGRATION = """
@@ -57,7 +58,21 @@ def test_the_old_pool_is_kept_beside_as_it_was(tmp_path: Path) -> None:
     make_schema_one(tmp_path)
     PoolWriter.open(tmp_path, 1 << 24).close()
     assert old_rows(tmp_path / "backup-schema-1") == rows()
-    assert stored_schema(tmp_path) == 2
+    assert stored_schema(tmp_path) == SCHEMA
+
+
+def test_a_pool_of_schema_two_is_brought_up_as_it_is(tmp_path: Path) -> None:
+    with PoolWriter.open(tmp_path, 1 << 24) as pool:
+        identity = pool.pool_id()
+        pool.put_state("progress", {"step": 9})
+    with lmdb.open(str(tmp_path), max_dbs=16) as env, env.begin(write=True) as txn:
+        txn.put(b"schema", b"2", db=env.open_db(b"meta", txn=txn))
+    with pytest.raises(OlderSchema):
+        PoolReader.open(tmp_path)
+    with PoolWriter.open(tmp_path, 1 << 24) as pool:
+        assert (pool.pool_id(), pool.state("progress")) == (identity, {"step": 9})
+        assert check(pool) == []
+    assert stored_schema(tmp_path) == SCHEMA and stored_schema(tmp_path / "backup-schema-2") == 2
 
 
 def test_a_pool_keeps_its_identity_through_migration_and_reopening(tmp_path: Path) -> None:
@@ -71,7 +86,7 @@ def test_a_pool_keeps_its_identity_through_migration_and_reopening(tmp_path: Pat
 
 def test_a_reader_of_an_old_pool_is_told_how_to_bring_it_up(tmp_path: Path) -> None:
     make_schema_one(tmp_path)
-    with pytest.raises(OlderSchema, match=r"schema 1; this version reads 2.*envolve pool migrate"):
+    with pytest.raises(OlderSchema, match=rf"schema 1; this version reads {SCHEMA}.*envolve pool migrate"):
         PoolReader.open(tmp_path)
     assert stored_schema(tmp_path) == 1
 
@@ -89,10 +104,10 @@ def test_a_process_killed_inside_the_migration_leaves_the_old_pool(tmp_path: Pat
 def test_a_newer_pool_is_refused_naming_both_schemas_and_not_touched(tmp_path: Path) -> None:
     PoolWriter.open(tmp_path, 1 << 24).close()
     with lmdb.open(str(tmp_path), max_dbs=16) as env, env.begin(write=True) as txn:
-        txn.put(b"schema", b"3", db=env.open_db(b"meta", txn=txn))
+        txn.put(b"schema", str(SCHEMA + 1).encode(), db=env.open_db(b"meta", txn=txn))
     before = os.stat(tmp_path / "data.mdb").st_mtime_ns
     for kind in (PoolReader, PoolWriter):
-        with pytest.raises(NewerSchema, match="schema 3; this version knows 2"):
+        with pytest.raises(NewerSchema, match=f"schema {SCHEMA + 1}; this version knows {SCHEMA}"):
             kind.open(tmp_path)
     assert os.stat(tmp_path / "data.mdb").st_mtime_ns == before
     assert not list(tmp_path.glob("backup-*"))
