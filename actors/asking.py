@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from ray.exceptions import RayTaskError
+
 from actors.base import Actor
 from actors.peers import PeerRetired, PeerUnavailable
 from envpool.admission.verdict import Refusal
@@ -63,8 +65,13 @@ def _answering(who: str, hint: str = "") -> Iterator[None]:
     try:
         yield
     except GenerationRefused as refusal:
-        raise Refusal(f"the {who} cannot be asked: {refusal}") from refusal
+        raise Refusal(f"the {who} cannot be asked: {_said(refusal)}") from refusal
     except PeerRetired as error:
-        raise InfrastructureFault(f"the {who} is no part of the run{hint}: {error}") from error
+        raise InfrastructureFault(f"the {who} is no part of the run{hint}: {_said(error)}") from error
     except (PeerUnavailable, PolicyEngineError) as error:
-        raise InfrastructureFault(f"the {who} does not answer: {error}") from error
+        raise InfrastructureFault(f"the {who} does not answer: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """What the model's actor said; Ray puts the whole way to it in front, which would end up in the pool."""
+    return str(error.cause if isinstance(error, RayTaskError) else error)

@@ -154,7 +154,10 @@ class ValidatorActor(Actor):
         return {**plain, "admitted": True}
 
     def _held_out_parts(self, composite: Member) -> list[str]:
-        parts = composite.material.parts if isinstance(composite.material, Composite) else ()
+        """What a composite that is not set apart itself may not be made of."""
+        if composite.held_out or not isinstance(composite.material, Composite):
+            return []
+        parts = composite.material.parts
         rows = {part: self.pool_reader.status_row(part) for part in parts}
         return [part for part, row in rows.items() if row is not None and row.held_out]
 
