@@ -78,7 +78,9 @@ class CalibratorActor(Actor):
     def _due(self) -> list[Due]:
         return [
             each
-            for each in due(self.pool_reader, self.config.policy.name, self._wanted_answers)
+            for each in due(
+                self.pool_reader, self.config.policy.name, self._wanted_answers, self.config.admission.levels
+            )
             if (each.member, each.level) not in self._passed
             and self._given.get((each.member, each.level), 0) < self._wanted_answers
         ]

@@ -1,21 +1,21 @@
 """How well a policy that joins does on each member of the pool: a few fresh questions, one answer each.
 
-Invariant: what was counted is what a frozen program judged. A failure of the machine is dropped and asked again, never
-counted as wrong; the counts in the pool are the only progress there is, so whoever goes on after a crash asks just
-what is missing. Questions are those of the training side of the split, the same for every policy. The engine comes in
-as an async callable; nothing here writes to the pool.
+Levels are probed upward, as at admission (EvoEnv: 0 < a < 1). Invariant: what was counted is what a frozen program
+judged. A failure of the machine is dropped and asked again, never counted as wrong; the counts in the pool are the only
+progress there is, so whoever goes on after a crash asks just what is missing. Questions are those of the training side
+of the split, the same for every policy. The engine comes in as an async callable; nothing here writes to the pool.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
-from envpool.members import Status
+from envpool.members import Origin, Status
 from envpool.sandbox import InfrastructureFault
 from envpool.store.reading import PoolReads
 from training.policy.errors import GenerationRefused
@@ -51,8 +51,13 @@ class Calibrated:
     """Failures of the machine."""
 
 
-def due(pool: PoolReads, policy: str, wanted: int) -> list[Due]:
-    """Active members, none held out, with fewer than `wanted` answers of the policy at its level there."""
+def due(pool: PoolReads, policy: str, wanted: int, levels: int = 1) -> list[Due]:
+    """Active members, none held out, with fewer than `wanted` answers of the policy at the level to be asked at.
+
+    That is its own level there, and of a program that it always solves the next one, as far as the first `levels`,
+    at which the gates held; so each is measured where success is neither certain nor out of reach, if there is such a
+    level.
+    """
     found = []
     with pool.snapshot():
         answers = pool.all_stats(policy)
@@ -60,12 +65,23 @@ def due(pool: PoolReads, policy: str, wanted: int) -> list[Due]:
             row = pool.status_row(id)
             if row is None or row.held_out:
                 continue
-            level = pool.level(id, policy)
+            last = 0 if row.origin is Origin.COMPOSER else levels - 1
+            level = _unsolved(answers.get(id, {}), pool.level(id, policy), last, wanted)
             counts = answers.get(id, {}).get(level, Counts())
             if counts.attempts < wanted:
                 asked = counts.attempts + counts.failures
                 found.append(Due(id, level, wanted - counts.attempts, asked))
     return found
+
+
+def _unsolved(answers: Mapping[int, Counts], level: int, last: int, wanted: int) -> int:
+    """From `level` upward the first at which not all of so many answers succeed; `last` at most."""
+    while level < last:
+        counts = answers.get(level, Counts())
+        if counts.attempts < wanted or counts.successes < counts.attempts:
+            break
+        level += 1
+    return level
 
 
 def answered(pool: PoolReads, policy: str, wanted: int) -> tuple[int, float | None]:

@@ -9,7 +9,7 @@ import pytest
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.execution import Examiner
-from envpool.members import Member, Origin, Program, Status
+from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolWriter
@@ -116,6 +116,25 @@ def test_only_missing_answers_are_due_and_only_those_of_this_policy_at_its_level
     assert TWO.id not in left
     pool.set_level(TWO.id, "guest", 1, "a test")
     assert Due(TWO.id, 1, M) in due(pool, "guest", M)
+
+
+def test_what_is_always_solved_is_due_at_the_next_level_as_far_as_the_gates_looked(pool: PoolWriter) -> None:
+    def levels() -> dict[str, int]:
+        return {each.member: each.level for each in due(pool, "guest", M, 3)}
+
+    pool.record([AnswerCount(ONE.id, "guest", 0, M, M, M), AnswerCount(TWO.id, "guest", 0, M, M - 1, M)])
+    assert levels() == {ONE.id: 1, BROKEN.id: 0}
+    pool.record([AnswerCount(ONE.id, "guest", 1, M, M, M)])
+    assert levels()[ONE.id] == 2
+    pool.record([AnswerCount(ONE.id, "guest", 2, M, M, M)])
+    assert ONE.id not in levels(), "the last level at which the gates held"
+
+
+def test_a_composite_has_no_further_level(pool: PoolWriter) -> None:
+    chain = Member(Composite("SEQUENTIAL", ((ONE.id, TWO.id),), "int", "int"), Origin.COMPOSER)
+    pool.admit(chain)
+    pool.record([AnswerCount(chain.id, "guest", 0, M, M, M)])
+    assert chain.id not in {each.member for each in due(pool, "guest", M, 3)}
 
 
 async def test_each_member_gets_its_answers_judged_by_its_own_program(
