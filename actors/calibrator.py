@@ -55,6 +55,11 @@ class CalibratorActor(Actor):
             **self._auditing.metrics(),
         }
 
+    async def drain(self) -> None:
+        await super().drain()
+        if hasattr(self, "_auditing"):
+            await self._auditing.finish()
+
     async def _calibrate_once(self) -> None:
         if not self._may_ask():
             await self.idle("run")

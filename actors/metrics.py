@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from actors import roster
+from actors.auditing import Alarms
 from actors.base import Actor
 from cluster import alarms
 from cluster.alarms import Alarm
@@ -67,6 +68,8 @@ class MetricsActor(Actor):
 
         self._writer = writer_for(self.config, failed)
         self.background("status", self._status_once)
+        self._findings = Alarms(self, self._distrusted)
+        self.background("distrust", self._findings.once)
 
     async def report(self, report: dict[str, Any]) -> None:
         """An actor's own report; the newest is kept."""
@@ -126,6 +129,10 @@ class MetricsActor(Actor):
         await self.ready()
         self._raise(kind, text)
 
+    async def _distrusted(self, text: str, finding: dict[str, Any]) -> None:
+        self._raise("audit", text)
+        self._writer.event("audit", finding)
+
     async def status(self) -> dict[str, Any]:
         """What the live view shows."""
         await self.ready()
@@ -133,6 +140,7 @@ class MetricsActor(Actor):
 
     async def stop(self) -> None:
         await super().stop()
+        await self._findings.finish()
         _replace(self._folder / "status.json", self._status())
         await asyncio.to_thread(self._writer.close)
 

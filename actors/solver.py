@@ -102,6 +102,8 @@ class SolverActor(Actor):
         if self._playing:
             await asyncio.wait(self._playing)
         await self._desk.closed()
+        if hasattr(self, "_auditing"):
+            await self._auditing.finish()
 
     def gauges(self) -> dict[str, float]:
         engine = self._engine

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import ray
 
 from actors import roster
+from actors.auditing import ALARMED, Auditing
 from actors.peers import Peers
+from actors.pool import AUDIT_SECRET
 from actors.roster import Post
 from cluster.config import Config
 from envpool.answer_counts import AnswerCount
+from envpool.contract import Recipe
 from envpool.members import Composite, Member, Origin, Program, Status
+from envpool.sandbox import Call, Done, Job, Value
+from envpool.sandbox.audit import Observation
 from envpool.shipped import shipped
 from envpool.store import PoolReader
-from tests.actors.conftest import Raise
+from tests.actors.conftest import Raise, kill
 from tests.actors.scripted_curator import CURATOR as SCRIPTED
 from tests.actors.test_buffer_actor import group
 
@@ -126,11 +132,13 @@ async def test_a_turncoat_is_caught_quarantined_with_evidence_and_what_it_touche
             assert "audit: solve for seed" in told[TURNCOAT.id].reason
 
         assert {each["member"] for each in await peers.curator.choose(50)} == {HONEST.id}
-        alarms = (await peers.metrics.status())["alarms"]
-        assert any(alarm["kind"] == "audit" and TURNCOAT.id in alarm["text"] for alarm in alarms)
+        [alarm] = await until(lambda: alarms_of(peers))
+        assert TURNCOAT.id in alarm and "and 1 composed of it" in alarm
         gauges = (await peers["solver-0"].health())["gauges"]
         assert gauges["audits_refuted"] >= 1 and gauges["audits_agreed"] > 0
         assert gauges["audits_unconfirmed"] == 0
+        await peers["solver-0"].drain()
+        assert (await peers["solver-0"].health())["gauges"]["audits_waiting"] == 0, "it leaves nothing unlooked at"
     finally:
         for actor in made:
             ray.kill(actor, no_restart=True)
@@ -138,6 +146,55 @@ async def test_a_turncoat_is_caught_quarantined_with_evidence_and_what_it_touche
 
 async def said(value: bool) -> bool:
     return value
+
+
+async def alarms_of(peers: Peers) -> list[str]:
+    alarms = (await peers.metrics.status())["alarms"]
+    return [alarm["text"] for alarm in alarms if alarm["kind"] == "audit"]
+
+
+async def test_a_finding_is_an_alarm_though_whoever_made_it_or_gives_it_is_killed(make: Raise, peers: Peers) -> None:
+    make(POOL)
+    for member in (TURNCOAT, HONEST):
+        await peers.pool.admit(member.to_dict(), "a test", 0)
+    await peers.pool.distrust(TURNCOAT.id, "audit: it lies", {"seed": 1}, 3)  # and nobody hears the answer
+    make(METRICS)
+    assert await until(lambda: alarms_of(peers)) == [f"{TURNCOAT.id} is quarantined: audit: it lies"]
+
+    async def kept() -> bool:
+        return bool(await peers.pool.state(ALARMED))
+
+    await until(kept)
+    kill((await peers.metrics.health())["pid"])
+    await peers.pool.distrust(HONEST.id, "audit: it lies, too", {"seed": 2}, 4)
+    assert await until(lambda: alarms_of(peers)) == [f"{HONEST.id} is quarantined: audit: it lies, too"]
+
+
+class _Leaving:
+    """What `Auditing` needs of an actor: sandboxes of which the second and third contradict the first."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.config = SimpleNamespace(sandbox=SimpleNamespace(audit_share=1.0))
+        self.pool_reader = SimpleNamespace(state=lambda key: b"a secret" if key == AUDIT_SECRET else None)
+        self.sandboxes = SimpleNamespace(run_many=self._run_many)
+        self.peers = SimpleNamespace(pool=SimpleNamespace(distrust=self._distrust))
+
+    async def _run_many(self, jobs: Sequence[Job]) -> list[Done]:
+        return [[Value(2)] for _ in jobs]
+
+    async def _distrust(self, member: str, *_: object) -> list[str]:
+        self.told.append(member)
+        return [member]
+
+
+async def test_what_an_actor_learnt_just_before_it_leaves_is_recomputed_and_told() -> None:
+    leaving = _Leaving()
+    auditing = Auditing(leaving)  # type: ignore[arg-type]
+    for member in ("p1", "p2"):
+        auditing.observe(Observation(member, "source", Recipe(member, 1, 0), (Call("solve", (1,)),), (Value(1),)))
+    await auditing.finish()
+    assert leaving.told == ["p1", "p2"] and auditing.metrics()["audits_waiting"] == 0
 
 
 async def test_groups_that_wait_and_those_that_arrive_are_dropped_by_the_buffer(make: Raise, peers: Peers) -> None:
