@@ -99,7 +99,11 @@ ORDERS = [(reserve_solvers, reserve_ranks), (reserve_ranks, reserve_solvers)]
 @pytest.mark.parametrize("order", ORDERS, ids=["solvers first", "ranks first"])
 @pytest.mark.parametrize(
     ("preset", "gpus", "solvers", "ranks"),
-    [("a100-node", [8], 4, [4]), ("a100-cluster", [8] * 4, 16, [8, 8])],
+    [
+        ("a100-node", [8], 4, [4]),
+        ("evoenv-paper", [8], 4, [4]),
+        ("a100-cluster", [8] * 4, 16, [8, 8]),
+    ],
 )
 def test_all_groups_of_a_preset_are_made_together_each_on_one_node(
     machines: Machines,
@@ -133,6 +137,12 @@ def test_all_groups_of_a_preset_are_made_together_each_on_one_node(
         (
             "a100-node",
             [7],
+            "needs 8 GPUs (4 for solvers, 4 for learner ranks); the cluster has 7: "
+            "lower solver.count or learner.ranks, or add nodes",
+        ),
+        (
+            "evoenv-paper",
+            [4, 3],
             "needs 8 GPUs (4 for solvers, 4 for learner ranks); the cluster has 7: "
             "lower solver.count or learner.ranks, or add nodes",
         ),
