@@ -100,6 +100,7 @@ class MetricsActor(Actor):
             if trainable:
                 learners = 1 + sum(spec.trainable for spec in self.wanted.policies)
                 self._table.keep(rows, 4 * self.config.learner.groups_per_step * learners)
+                await self._write_table("samples", lambda: self._table.save(rows[0]["group"]))
             self._tally(overview.role("solver", policy), rows)
             self._watch.answered(len(rows), time.time())
 
@@ -178,8 +179,8 @@ class MetricsActor(Actor):
     def _status(self) -> dict[str, Any]:
         reader, wanted = self.pool_reader, self.wanted
         success = {role: _rates(answers) for role, answers in self._answered.items()}
-        own = {"name": self.config.policy.name, "model": self.config.policy.model}
-        own |= {"solves": True, "writes": self.config.policy_writes}
+        policy = self.config.policy
+        own = {"name": policy.name, "model": policy.model, "solves": True, "writes": self.config.policy_writes}
         return {
             "run": self.config.run.name,
             "phase": self.phase,

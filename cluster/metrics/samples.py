@@ -2,33 +2,46 @@
 
     samples/version-000012.parquet         the responses that version 12 of the run's own policy was trained on
     samples/NAME/version-000003.parquet    the same of an attached policy
+    waiting/GROUP.parquet                  the responses of a group that waits for its update
     proposals/GROUP.parquet                the proposals that came of one prompt
 
-Invariant: a file is whole or not there. Rows of groups that no step asks for are forgotten, oldest first.
+Invariant: a file is whole or not there, and whoever opens the table again has what waits. Rows of groups that no step
+asks for are forgotten, oldest first.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import threading
 from pathlib import Path
 
 from cluster.metrics.sink import Record
 
+logger = logging.getLogger(__name__)
+
 
 class SampleTable:
-    """Rows of trainable groups by group, until the update that was made of them."""
+    """Rows of trainable groups by group, until the update that was made of them; on disk too, as groups are."""
 
     def __init__(self, folder: Path, most_groups: int) -> None:
         self._folder = folder
         self._most = most_groups
-        self._rows: dict[str, list[Record]] = {}
+        self._writing = threading.Lock()
+        self._rows = {path.stem: rows for path in self._oldest_first() if (rows := read(path))}
 
     def keep(self, rows: list[Record], most_groups: int = 0) -> None:
         """One group's rows; `most_groups` raises the limit for all."""
         self._most = max(self._most, most_groups)
         self._rows[rows[0]["group"]] = rows
-        while len(self._rows) > self._most:
-            self._rows.pop(next(iter(self._rows)))
+
+    def save(self, group: str) -> None:
+        """Write a group that waits, and forget the oldest of those too many. Raises OSError."""
+        with self._writing:
+            if group in self._rows:  # else its update came first
+                write(self._waiting(group), self._rows[group])
+            while len(self._rows) > self._most:
+                self._forget(next(iter(self._rows)))
 
     def of(self, groups: list[str]) -> list[Record]:
         """Rows of these groups that are here."""
@@ -36,15 +49,26 @@ class SampleTable:
 
     def trained(self, groups: list[str], step: int, version: int, policy: str = "") -> None:
         """Write the rows that a version was trained on, and forget them. Raises OSError."""
-        rows = [row | {"step": step, "trained": True} for row in self.of(groups)]
-        for group in groups:
-            self._rows.pop(group, None)
-        if rows:
-            write(self._folder / "samples" / policy / f"version-{version:06d}.parquet", rows)
+        with self._writing:
+            rows = [row | {"step": step, "trained": True} for row in self.of(groups)]
+            if rows:
+                write(self._folder / "samples" / policy / f"version-{version:06d}.parquet", rows)
+            for group in groups:
+                self._forget(group)
 
     def proposals(self, rows: list[Record]) -> None:
         """Write the proposals of one prompt; the same ones again replace them. Raises OSError."""
         write(self._folder / "proposals" / f"{rows[0]['group']}.parquet", rows)
+
+    def _forget(self, group: str) -> None:
+        self._rows.pop(group, None)
+        self._waiting(group).unlink(missing_ok=True)
+
+    def _oldest_first(self) -> list[Path]:
+        return sorted(self._waiting("").parent.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
+
+    def _waiting(self, group: str) -> Path:
+        return self._folder / "waiting" / f"{group}.parquet"
 
 
 def write(path: Path, rows: list[Record]) -> None:
@@ -57,3 +81,14 @@ def write(path: Path, rows: list[Record]) -> None:
     scratch = path.with_suffix(".tmp")
     pq.write_table(pa.Table.from_pylist(rows), scratch)
     os.replace(scratch, path)
+
+
+def read(path: Path) -> list[Record]:
+    """The rows of a parquet file; none of one that a loss of power spoiled, which is said."""
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_table(path).to_pylist())
+    except (OSError, ValueError) as error:
+        logger.warning("%s is left out: %s", path, error)
+        return []

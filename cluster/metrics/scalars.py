@@ -1,7 +1,7 @@
 """Records as curves: nested numbers under one name each, as TensorBoard and wandb show them.
 
-Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `passing/L4`, `evaluation/sets/NAME/success`. Text, lists and
-truth values are no curves.
+Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `passing/L4`, `evaluation/sets/NAME/success`.
+Text, lists and truth values are no curves.
 """
 
 from __future__ import annotations

@@ -51,6 +51,22 @@ async def test_rows_of_trained_groups_are_kept_however_many_groups_without_varia
     assert (line["kind"], line["success"], line["parsed"], line["shaping"]) == ("step", 0.5, 1.0, 0.1)
 
 
+async def test_rows_of_a_group_that_waits_outlive_a_kill_and_a_stop_of_the_actor(
+    make: Raise, peers: Peers, config: Config
+) -> None:
+    make(POOL)
+    make(METRICS)
+    await peers.metrics.samples(rows("early"), True)
+    kill((await peers.metrics.health())["pid"])
+    await peers.metrics.samples(rows("late"), True)
+    await peers.metrics.stop()
+    kill((await peers.metrics.health())["pid"])
+    await peers.metrics.step({"step": 1, "version": 1}, ["early", "late"])
+    table = pq.read_table(config.run_folder / "samples" / "version-000001.parquet")
+    assert table.column("response").to_pylist() == ["early-0", "early-1", "late-0", "late-1"]
+    assert list((config.run_folder / "waiting").iterdir()) == []
+
+
 async def test_a_line_torn_by_a_kill_does_not_spoil_the_next_one(
     make: Raise, peers: Peers, config: Config
 ) -> None:
