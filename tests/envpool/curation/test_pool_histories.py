@@ -1,10 +1,12 @@
 """Random histories of proposals, answers, kills and restarts over a real pool on disk.
 
-Whatever the order: no environment is admitted twice, none is lost, the seed floor holds, no question is asked twice,
-and index, families and pool agree. A kill keeps what is on disk at that moment and nothing else; it may come between
-any two steps of an admission.
+Whatever the order: no environment is admitted twice, none is lost, what is set apart is not copied, the seed floor
+holds, no question is asked twice, and index, families and pool agree. A kill keeps what is on disk at that moment and
+nothing else; it may take everything, or the validator, the novelty actor or the curator alone, and come between any two
+steps of an admission. The gates are admission's own.
 """
 
+import asyncio
 import random
 import shutil
 import tempfile
@@ -15,7 +17,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from envpool.admission.copies import Claim, Copies
+from envpool.admission.form import Candidate
 from envpool.admission.register import Register
+from envpool.admission.settings import AdmissionSettings
+from envpool.admission.verdict import Refusal
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Promote, Rest, Retire, Wake
@@ -24,6 +30,7 @@ from envpool.families import family_of, state_key
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.novelty.archive import Archive
 from envpool.novelty.embedding import DIMENSION, to_bytes
+from envpool.signatures import parse_type
 from envpool.store import PoolWriter
 from envpool.store.integrity import check
 
@@ -31,10 +38,12 @@ MAP_SIZE = 32 << 20
 LIMITS = CurationSettings(
     rest_draws=4, rests=1, retire_epochs=6.0, rest_hard=0.2, window=32, promote_at=0.85, rest_easy=0.9
 )
-NEAR_DUPLICATE = 0.80
+GATES = AdmissionSettings()
+LIMIT = GATES.near_duplicate or 0.0
 TOPICS = st.integers(0, 6)
 MOMENTS = st.sampled_from(["never", "before it is known", "before it is stored", "once it is stored"])
 MADE_BY = st.sampled_from([Origin.POLICY, Origin.POLICY, Origin.GRAMMAR, Origin.BRICK])
+WHO = st.sampled_from(["everything", "validator", "novelty"])
 
 
 class Killed(Exception):
@@ -47,6 +56,26 @@ def embedding(topic: int, variant: int) -> bytes:
     other = np.random.default_rng(100 + topic * 10 + variant).normal(size=DIMENSION)
     mixed = base + variant / 4 * other
     return to_bytes(mixed / np.linalg.norm(mixed))
+
+
+class ArchiveNovelty:
+    """What the novelty actor answers, over the archive that there is at the moment."""
+
+    def __init__(self, histories: "Histories") -> None:
+        self._histories = histories
+
+    async def nearest(self, rule: str, stripped: str) -> tuple[str | None, float, bytes]:
+        topic, variant = map(int, stripped.split())
+        found = embedding(topic, variant)
+        return *self._histories.archive.index.nearest(found), found
+
+    async def add(self, id: str, embedding: bytes) -> None:
+        self._histories.archive.add(id, embedding)
+
+    async def contamination(self, embedding: bytes, fingerprint: str, normal: str) -> str:
+        histories = self._histories
+        histories.publish(histories.archive.follow(histories.pool))
+        return histories.archive.held_out.copied_by(embedding, fingerprint, normal)
 
 
 class Histories(RuleBasedStateMachine):
@@ -69,9 +98,25 @@ class Histories(RuleBasedStateMachine):
     def open(self) -> None:
         """A new life: all that is in memory is made from what is on disk."""
         self.pool = PoolWriter.open(self.folder / f"pool-{self.lives}", MAP_SIZE)
+        self.kill_validator()
+        self.kill_novelty()
+        self.kill_curator()
+
+    @rule()
+    def kill_validator(self) -> None:
+        """It comes back with what the pool says, and novelty may know what it had been about to admit."""
         self.register = Register(filter(None, map(self.pool.get, self.pool.ids())))
+        self.copies = Copies(self.register, ArchiveNovelty(self), GATES)
+
+    @rule()
+    def kill_novelty(self) -> None:
+        """It comes back with its file, or anew, and what the journal says; the validator goes on."""
         self.archive = Archive.open(self.folder / "novelty.npz", self.pool)
         self.publish(self.archive.clusters.family)
+
+    @rule()
+    def kill_curator(self) -> None:
+        """It comes back with the state it saved last, and what the pool says."""
         self.curator = Curator(LIMITS)
         self.seen = self.pool.last_sequence()
         for identity in self.pool.ids():
@@ -90,16 +135,17 @@ class Histories(RuleBasedStateMachine):
         self.pool.close()  # lets its memory go; what counts was copied before
         self.open()
 
-    @rule(topic=TOPICS, variant=st.integers(0, 4), by=MADE_BY, apart=st.booleans(), killed=MOMENTS)
-    def propose(self, topic: int, variant: int, by: Origin, apart: bool, killed: str) -> None:
+    @rule(topic=TOPICS, variant=st.integers(0, 4), by=MADE_BY, apart=st.booleans(), killed=MOMENTS, who=WHO)
+    def propose(self, topic: int, variant: int, by: Origin, apart: bool, killed: str, who: str) -> None:
         candidate = self.candidate(topic, variant, by, apart and by is Origin.BRICK)
+        self.victim = who
         try:
             if self.passes(candidate):
                 self.take_note(candidate, killed)
                 self.admit(candidate)
                 self.die(killed, "once it is stored")
         except Killed:
-            self.kill()
+            self.kill() if who == "everything" else self.kill_validator()
             if killed == "once it is stored":  # whoever asked got no answer, and asks again
                 self.admit(candidate)
 
@@ -124,7 +170,7 @@ class Histories(RuleBasedStateMachine):
         ]
         if len(parts) >= size:
             chosen = tuple(self.rng.sample(parts, size))
-            self.admit(Member(Composite("SEQUENTIAL", (chosen,), "int", "int"), Origin.COMPOSER))
+            self.admit(Member(Composite("SEQUENTIAL", (chosen,), "int", "int"), Origin.COMPOSER, chosen))
 
     def candidate(self, topic: int, variant: int, by: Origin, apart: bool) -> Member:
         text = f"topic {topic} variant {variant}"
@@ -136,17 +182,23 @@ class Histories(RuleBasedStateMachine):
 
     def passes(self, candidate: Member) -> bool:
         """The gates that compare with what is known, as admission asks them."""
-        copy = candidate.id in self.register or self.register.with_code(str(candidate.evidence["normal"]))
-        nearest, similarity = self.archive.index.nearest(candidate.embedding)
-        near = (
-            candidate.origin is Origin.POLICY
-            and nearest not in (None, candidate.id)
-            and similarity >= NEAR_DUPLICATE
-        )
-        if copy or near or self.archive.held_out.copied_by(candidate.embedding):
-            self.pool.reject(candidate.id, candidate.origin, "duplicate", "a copy")
+        try:
+            asyncio.run(self.compared(candidate))
+        except Refusal as refusal:
+            self.pool.reject(candidate.id, candidate.origin, refusal.gate or "duplicate", refusal.reason)
             return False
         return True
+
+    async def compared(self, member: Member) -> None:
+        assert isinstance(member.material, Program)
+        whole, normal = parse_type("int"), str(member.evidence["normal"])
+        candidate = Candidate(member.material, whole, whole, normal, normal.removeprefix("code "), normal)
+        claim = Claim(candidate, member.origin, member.held_out)
+        await self.copies.by_code(claim)
+        nearest = await self.copies.nearest(candidate)
+        assert nearest is not None
+        await self.copies.set_apart(claim, nearest, member.fingerprint)
+        await self.copies.by_embedding(claim, nearest)
 
     def take_note(self, candidate: Member, killed: str) -> None:
         self.die(killed, "before it is known")
@@ -155,8 +207,11 @@ class Histories(RuleBasedStateMachine):
         self.die(killed, "before it is stored")
 
     def die(self, killed: str, now: str) -> None:
-        if killed == now:
+        if killed != now:
+            return
+        if self.victim != "novelty":
             raise Killed
+        self.kill_novelty()  # the validator asks its successor
 
     def admit(self, member: Member) -> None:
         if self.pool.admit(member):
@@ -229,6 +284,20 @@ class Histories(RuleBasedStateMachine):
             assert told == self.admitted and len(set(told)) == len(told)
             assert set(self.pool.ids()) == set(told)
             assert all(self.pool.get(identity) is not None for identity in told)
+
+    @invariant()
+    def what_is_set_apart_is_not_copied_and_no_policy_copies_what_was_there(self) -> None:
+        if not hasattr(self, "pool"):
+            return
+        earlier: list[Member] = []
+        for member in filter(None, map(self.pool.get, self.admitted)):
+            if not isinstance(member.material, Program) or not member.embedding:
+                assert not any(self.is_apart(part) for part in member.parents)
+                continue
+            for other in earlier:
+                near = float(np.frombuffer(member.embedding, "<f4") @ np.frombuffer(other.embedding, "<f4"))
+                assert near < LIMIT or member.origin is not Origin.POLICY
+            earlier.append(member)
 
     @invariant()
     def index_families_and_curator_agree_with_the_pool(self) -> None:
