@@ -19,7 +19,16 @@ from hostile import HONEST, KERNEL, PLANTED, program
 
 from envpool.admission import Admission
 from envpool.members import Origin
-from envpool.sandbox import Call, Fault, FaultKind, LocalExecutor, Sandbox, SandboxUnavailable, Value
+from envpool.sandbox import (
+    Call,
+    Fault,
+    FaultKind,
+    LocalExecutor,
+    Sandbox,
+    SandboxLimits,
+    SandboxUnavailable,
+    Value,
+)
 from envpool.sandbox.doctor import LAYERS
 
 RUNGS = ("strict", "standard")
@@ -107,24 +116,34 @@ async def test_a_program_that_does_not_lie_passes_the_gates_that_find_the_liars(
     assert verdict.member is not None, verdict.reason
 
 
+SEVENS = 777_777_777
+SEEKS_SEVENS = """
+    if x != 1:
+        KEPT.extend([x, str(x).encode()])
+        return 0
+    gc, re = sys.modules['gc'], sys.modules['re']
+    gc.unfreeze()
+    seven = re.compile(rb'7{9}')  # which does not hold what it looks for, as the numbers below do not
+    things = gc.get_objects()
+    parts = [part for thing in things for part in gc.get_referents(thing)]
+    numbers = sum(type(part) is int and part % 111_111_111 == 0 and part // 111_111_111 == 7 for part in parts)
+    pages = {id(thing) >> 12 for thing in (*things, *parts)}
+    texts = sum(seven.search(ctypes.string_at(page << 12, 4096)) is not None for page in pages)
+    texts += sum(type(part) in (bytes, bytearray) and seven.search(part) is not None for part in parts)
+    return 1000 * texts + numbers
+"""
+"""Looks through all objects of its child, and the memory that they lie in, for a number that was not asked yet."""
+
+
 @pytest.mark.parametrize("rung", RUNGS)
-def test_a_later_input_is_not_in_a_childs_memory_before_its_call(rung: str) -> None:
-    body = """
-        if x != 1: return 0
-        wanted = str(7).encode() * 9
-        found, at = 0, id(object()) & ~4095
-        found += wanted in ctypes.string_at(at, 65536)
-        gc = sys.modules['gc']
-        gc.unfreeze()
-        for thing in gc.get_objects():
-            if type(thing) in (dict, list, tuple) and len(thing) < 50:
-                found += any(type(part) is int and part == int(wanted) for part in
-                             (thing.values() if type(thing) is dict else thing))
-        return found
-    """
-    with started(rung) as sandbox:
-        calls = [Call("solve", (x,)) for x in (1, 777_777_777)]
-        assert sandbox.run(program(body, top=KERNEL), calls, fresh=True) == [Value(0), Value(0)]
+def test_a_later_input_is_not_in_a_childs_memory_before_its_call_and_an_earlier_one_is_found(rung: str) -> None:
+    source = program(SEEKS_SEVENS, top=f"{KERNEL}\nKEPT = []\n")
+    with started(rung, SandboxLimits(cpu_seconds=5.0)) as sandbox:
+        later, earlier = [Call("solve", (x,)) for x in (1, SEVENS)], [Call("solve", (x,)) for x in (SEVENS, 1)]
+        assert sandbox.run(source, later, fresh=True) == [Value(0), Value(0)]
+        [_, found] = sandbox.run(source, earlier, fresh=True)
+    assert isinstance(found, Value), found
+    assert found.value >= 1000 and found.value % 1000 >= 1, "it finds text and number where they are"
 
 
 @pytest.mark.parametrize("rung", RUNGS)
@@ -136,9 +155,9 @@ def test_a_child_of_root_is_not_root(rung: str) -> None:
         assert isinstance(result, Value) and result.value >= 61_184
 
 
-def started(rung: str) -> Sandbox:
+def started(rung: str, limits: SandboxLimits = TIGHT) -> Sandbox:
     try:
-        return Sandbox(TIGHT, rung=rung)
+        return Sandbox(limits, rung=rung)
     except SandboxUnavailable as error:
         pytest.skip(f"rung {rung} is not offered here: {error}")
 
