@@ -41,6 +41,9 @@ def test_the_run_folder_is_absolute_and_ends_in_the_runs_name(tmp_path: Path) ->
         ({"policy": {"max_model_len": 600, "max_tokens": 600}}, "policy.max_tokens=600"),
         ({"policy": {"max_model_len": 500}}, "generator.max_tokens=512"),
         ({"novelty": {"bonus_low": 0.7}}, "novelty.bonus_high=0.65"),
+        ({"admission": {"distinct_answers": 16}}, "admission.distinct_answers=16 is more than all 15 draws"),
+        ({"reward": {"novelty": 0.4}}, "reward.validation, reward.quality and reward.novelty are 1.1 together"),
+        ({"review": {"max_tokens": 2000}}, "review.max_tokens=2000 leaves no room for a prompt"),
         ({"pool": {"seeds": "none", "bricks": []}}, "nothing to train on"),
         ({"writer": {"endpoint": "http://x/v1"}}, "needs writer.model"),
         ({"writer": {"model": "m"}}, "needs writer.endpoint"),
@@ -62,3 +65,8 @@ def test_every_key_is_read_somewhere(key: str) -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     wanted = rf"\.{section}\.model_dump\(" if section in READ_WHOLE else rf"\b\w+\.{name}\b"
     assert re.search(wanted, text), f"{key} has no effect"
+
+
+def test_a_review_may_be_longer_where_another_policy_reviews_or_nobody_does() -> None:
+    for review in ({"by": "critic"}, {"enabled": False}):
+        assert Config.model_validate({"review": {"max_tokens": 2000, **review}}).review.max_tokens == 2000
