@@ -18,7 +18,7 @@ from pydantic import BaseModel, ValidationError
 from cluster.config import Config
 from envpool.shipped import UnknownProgram, shipped
 
-PRESETS = ("local", "a100-node", "a100-cluster", "evoenv-paper")
+PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper")
 
 
 class ConfigError(ValueError):

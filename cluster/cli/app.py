@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cluster.cli import control, doctor, judge, policies, pool, status
+from cluster.cli import control, doctor, judge, policies, pool, status, warmstart
 from cluster.cli.run import run
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command()(policies.detach)
 app.command()(policies.policies)
 app.command()(judge.judge)
 app.command()(doctor.doctor)
+app.command()(warmstart.warmstart)
 app.add_typer(pool.app, name="pool")
 
 

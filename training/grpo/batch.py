@@ -81,6 +81,11 @@ def build_batch(
         ranks,
         micro_batch,
     )
+    return batch_of(rows, size, temperature)
+
+
+def batch_of(rows: Sequence[Row], size: int, temperature: float) -> TensorDict:
+    """Arranged rows and their micro-batch size as verl takes them, all in one optimiser step."""
     batch = _tensors(rows)
     tu.assign_non_tensor(
         batch,
@@ -102,21 +107,22 @@ def _tensors(rows: Sequence[Row]) -> TensorDict:
     prompts = [torch.tensor(row.sample.prompt_ids) for row in rows]
     responses = [torch.tensor(row.sample.token_ids) for row in rows]
     tokens = [torch.cat(pair) for pair in zip(prompts, responses, strict=True)]
-    mask = _jagged([torch.full((len(row.sample.token_ids),), row.weight) for row in rows])
+    mask = jagged([torch.full((len(row.sample.token_ids),), row.weight) for row in rows])
     return TensorDict(
         {
-            "input_ids": _jagged(tokens),
-            "position_ids": _jagged([torch.arange(len(row)) for row in tokens]),
-            "prompts": _jagged(prompts),
-            "responses": _jagged(responses),
+            "input_ids": jagged(tokens),
+            "position_ids": jagged([torch.arange(len(row)) for row in tokens]),
+            "prompts": jagged(prompts),
+            "responses": jagged(responses),
             "response_mask": mask,
             "loss_mask": mask.clone(),
-            "old_log_probs": _jagged([torch.tensor(row.sample.logprobs) for row in rows]),
-            "advantages": _jagged([torch.full((len(row.sample.token_ids),), row.advantage) for row in rows]),
+            "old_log_probs": jagged([torch.tensor(row.sample.logprobs) for row in rows]),
+            "advantages": jagged([torch.full((len(row.sample.token_ids),), row.advantage) for row in rows]),
         },
         batch_size=[len(rows)],
     )
 
 
-def _jagged(rows: list[torch.Tensor]) -> torch.Tensor:
+def jagged(rows: list[torch.Tensor]) -> torch.Tensor:
+    """Tensors of different lengths as one, the way verl takes a batch without padding."""
     return torch.nested.as_nested_tensor(rows, layout=torch.jagged)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -85,11 +85,15 @@ class Learner:
                 self._pool, rank, device_name=device, worker_env=rank_environment(settings)
             )
             self._call("reset")
-            self._call("set_loss_fn", partial(grpo_loss, actor_config(settings)))
+            self._call("set_loss_fn", self.loss())
         except (RayError, LearnerError) as error:
             self.close()
             raise LearnerError(f"the group did not start: {error}") from error
         self.version = 0
+
+    def loss(self) -> Callable[..., Any]:
+        """What a step makes smaller, in verl's form of a loss."""
+        return partial(grpo_loss, actor_config(self.settings))
 
     def update(self, groups: Sequence[Group], version: int | None = None) -> dict[str, float]:
         """One optimiser step over all groups; `version` names the policy it makes (default: the next).

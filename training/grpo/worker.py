@@ -77,6 +77,12 @@ class LearnerWorker(TrainingWorker):
         return {"pid": os.getpid(), "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
     @register(dispatch_mode=Dispatch.ONE_TO_ALL, blocking=False)
+    def set_lr(self, lr: float) -> None:
+        """The learning rate of the next step; verl's schedule sets its own again after that."""
+        for parameters in self.engine.optimizer.param_groups:
+            parameters["lr"] = lr
+
+    @register(dispatch_mode=Dispatch.ONE_TO_ALL, blocking=False)
     def export_weights(self, path: str, dtype: str | None) -> int:
         """Write all parameters under their Hugging Face names; returns the number of tensors rank 0 wrote."""
         config = self.model_config.hf_config

