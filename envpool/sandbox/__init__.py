@@ -3,15 +3,17 @@
     from envpool.sandbox import Call, Sandbox
 
     with Sandbox() as sandbox:                                  # or rung="strict", "standard"
-        [result] = sandbox.run(source, [Call("solve", ([3, 1],))], fresh=True)
+        [result] = sandbox.run(source, [Call("solve", ([3, 1],))])
 
 A result is a `Value`, read strictly from what the program wrote, or a `Fault` that it earned: a `FaultKind` and a
 text. When the machine fails instead, `InfrastructureFault` is raised and there is no verdict. `SandboxUnavailable` says
 which wall cannot be put up here and what would help; `envolve doctor` says it for the whole machine.
 
-Where to read on: `ladder` for how strong a sandbox is and who decides; `inside.walls` for the walls in their order and
-`inside.selftest` for their proof; `inside.syscalls` and `inside.filter` for what a program may ask of the kernel;
-`wire` for what is believed of its words; `child` for the limits; `executor` for the modes and for async code.
+Its README has examples that run, the modes, the faults and the rungs. Where to read on: `ladder` for how strong a
+sandbox is and who decides; `inside.walls` for the walls in their order and `inside.selftest` for their proof;
+`inside.syscalls` and `inside.filter` for what a program may ask of the kernel; `wire` for what is believed of its
+words; `child` for the limits; `executor` for the modes and for async code; `solutions` for answers that are code;
+`audit` for programs that behave only while they are judged.
 
 What it does not do: it does not stand against a hole in the kernel behind the allowed calls, nor hide the time, nor
 know whether a result is true.
@@ -27,7 +29,8 @@ _HOMES = {
     "InfrastructureFault": "results", "Job": "results", "Mode": "results", "Result": "results",
     "SandboxLimits": "results", "SandboxUnavailable": "results", "Value": "results",
     "Sandbox": "supervisor", "BatchExecutor": "executor", "Executor": "executor", "LocalExecutor": "executor",
-    "Auditor": "audit", "judge_solution": "solutions",
+    "Auditor": "audit", "Observation": "audit", "Refutation": "audit",
+    "Case": "solutions", "Judged": "solutions", "Judgement": "solutions", "judge_solution": "solutions",
 }  # fmt: skip
 
 __all__ = list(_HOMES)

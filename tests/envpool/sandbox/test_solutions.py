@@ -7,8 +7,19 @@ import pytest
 from hostile import HONEST, KERNEL, program
 from small_limits import TIGHT
 
-from envpool.sandbox import Call, Fault, FaultKind, InfrastructureFault, Job, LocalExecutor, Mode, Value
-from envpool.sandbox.solutions import Case, Judged, judge_solution
+from envpool.sandbox import (
+    Call,
+    Case,
+    Fault,
+    FaultKind,
+    InfrastructureFault,
+    Job,
+    Judged,
+    LocalExecutor,
+    Mode,
+    Value,
+    judge_solution,
+)
 
 SECRET = "the-reference-that-stays-outside"
 LATER = "an-input-that-comes-later"
