@@ -2,13 +2,13 @@
 FLAVOUR ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu)
 STAMP := .venv/.ready
 PY := .venv/bin/python
-WORKERS ?= 0
+WORKERS ?= 2
 
 .PHONY: run test bench chaos soak check setup clean
 run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo']
 	$(PY) launch.py --config local $(ARGS)
 
-test: $(STAMP)  ## all tests; with many cores some beside each other: make test [WORKERS=4 ARGS='tests/envpool']
+test: $(STAMP)  ## all tests, those with a cluster in one worker: make test [WORKERS=0 ARGS='tests/envpool']
 	$(PY) -m pytest -n $(WORKERS) --no-loadscope-reorder $(ARGS)
 
 bench: $(STAMP) ## ratios to named alternatives, in one run: make bench [ARGS='sandbox store']

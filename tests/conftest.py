@@ -1,12 +1,11 @@
 """What several test packages share: a closed machine's Ray, no deadline on an example, since machines are slow, and
-which tests may run beside each other: whole runs follow one another in one worker of pytest-xdist. On two cores nothing
-does by default: two Ray clusters starve each other there.
+which tests may run beside each other: whatever starts Ray, vLLM or verl follows one another in one worker of
+pytest-xdist, since two clusters starve each other on two cores; all other tests share what is left of the machine.
 """
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,16 +20,22 @@ settings.load_profile("patient")
 # What other programs of the machine use up is no reason for Ray to kill an actor of a test.
 os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
 
-RUNS = ("test_cluster.py", "test_end_to_end.py", "test_submit.py", "test_chaos.py")
-"""Whole runs: each wants most of a small machine's memory."""
+CLUSTERS = (
+    "tests/actors/", "tests/cluster/", "tests/training/",
+    "tests/test_chaos", "tests/test_cluster", "tests/test_end_to_end", "tests/test_survival",
+)  # fmt: skip
+"""Where tests start Ray, vLLM or verl: each wants most of a small machine."""
+
+
+def starts_a_cluster(nodeid: str) -> bool:
+    return nodeid.startswith(CLUSTERS)
 
 
 class Scheduling(LoadScopeScheduling):
-    """Whole runs keep to one worker; other modules go to whichever is free."""
+    """Tests that start a cluster keep to one worker; other modules go to whichever is free."""
 
     def _split_scope(self, nodeid: str) -> str:
-        module = nodeid.split("::")[0]
-        return "runs" if Path(module).name in RUNS else module
+        return "clusters" if starts_a_cluster(nodeid) else nodeid.split("::")[0]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
@@ -39,6 +44,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Beside others whole runs come first, since they take longest; else in the order of the files."""
+    """Beside others those with a cluster come first, since they take longest; else in the order of the files."""
     if "PYTEST_XDIST_WORKER" in os.environ:
-        items.sort(key=lambda item: item.path.name not in RUNS)
+        items.sort(key=lambda item: not starts_a_cluster(item.nodeid))

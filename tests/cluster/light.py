@@ -1,7 +1,7 @@
 """Runs whose stages are simulated, so that many can be started, steered and stopped: no model, no sandbox, no batch.
 
 Pool, metrics, supervisor, followers and the driver are the real ones. The real stages in their place:
-`tests/test_end_to_end.py`, `tests/test_submit.py`.
+`tests/test_end_to_end.py`, `tests/test_survival.py`.
 """
 
 from __future__ import annotations
