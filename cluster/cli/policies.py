@@ -45,7 +45,7 @@ def attach(
     gpus: Annotated[float, typer.Option(help="GPUs of each of its solvers.")] = 0.0,
     solvers: Annotated[int, typer.Option(help="How many solvers it has.")] = 1,
     concurrency: Annotated[int, typer.Option(help="Requests to the endpoint at once.")] = 16,
-    timeout: Annotated[float, typer.Option(help="Seconds for one try of a request to the endpoint.")] = 120.0,
+    timeout_seconds: Annotated[float, typer.Option(help="For one try of a request to the endpoint.")] = 120.0,
     retries: Annotated[int, typer.Option(help="Further tries, with back-off, where it is busy or away.")] = 5,
     run: Run = "",
     folder: Folder = RUNS,
@@ -58,7 +58,7 @@ def attach(
         spec = PolicySpec(
             name=name, model=model, endpoint=endpoint, key_env=key_env, trainable=trainable,
             solves=(trainable or not writes) if solves is None else solves, writes=writes, max_tokens=max_tokens,
-            gpus=gpus, solvers=solvers, concurrency=concurrency, timeout_seconds=timeout, retries=retries,
+            gpus=gpus, solvers=solvers, concurrency=concurrency, timeout_seconds=timeout_seconds, retries=retries,
         )  # fmt: skip
     except ValidationError as error:
         fail("; ".join(_fault(fault) for fault in error.errors()), 2)

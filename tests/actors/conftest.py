@@ -19,7 +19,7 @@ from actors.roster import Post
 from cluster.config import Config
 
 ROOT = Path(__file__).parents[2]
-Raise = Callable[[Post], Any]
+Raise = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
@@ -52,10 +52,10 @@ def peers(config: Config) -> Peers:
 
 @pytest.fixture
 def make(config: Config) -> Iterator[Raise]:
-    """Makes the actor of a post; all are ended with the test."""
+    """Makes the actor of a post, with the test's configuration or its own; all are ended with the test."""
     made: list[Any] = []
 
-    def one(post: Post) -> Any:
+    def one(post: Post, config: Config = config) -> Any:
         # No supervisor watches here, so Ray itself makes again what a test kills.
         made.append(roster.make(replace(post, restarts=-1), config))
         return made[-1]
