@@ -17,6 +17,8 @@ from typing import Any
 SCALARS = ("int", "bool", "str")
 _MAX_TYPE_DEPTH = 8
 _MAX_TYPE_TEXT = 500
+_MAX_SHOWN = 80  # characters of what is no type
+_KINDS = "there are int, bool, str, list[...], tuple[...] and dict[...]"
 _TYPE_TOKEN = re.compile(r"\s*([A-Za-z]+|[\[\],])")
 _SCALAR_CLASSES = {"int": int, "bool": bool, "str": str}
 _COMPACT = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -88,10 +90,11 @@ def _build(name: str, args: list[ValueType] | None, depth: int) -> ValueType:
             return ValueType(name)
         if name == "dict" and depth == 0:
             return ValueType("opaque")
-        raise SignatureError(f"not a value type: {name}")
+        raise SignatureError(f"not a value type: {name[:_MAX_SHOWN]} ({_KINDS})")
     wanted = {"list": len(args) == 1, "tuple": len(args) >= 1, "dict": len(args) == 2}
     if not wanted.get(name, False):
-        raise SignatureError(f"not a value type: {name} with {len(args)} argument(s)")
+        inner = ", ".join(map(str, args))
+        raise SignatureError(f"not a value type: {name}[{inner}] ({_KINDS})")
     if name == "dict" and args[0].kind not in SCALARS:
         raise SignatureError(f"dict keys must be int, bool or str, not {args[0]}")
     return ValueType(name, tuple(args))
@@ -110,7 +113,7 @@ def _from_node(node: ast.expr, depth: int) -> ValueType:
             raise SignatureError("type nested too deeply")
         inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return _build(node.value.id, [_from_node(part, depth + 1) for part in inner], depth)
-    raise SignatureError(f"not a value type: {type(node).__name__} in an annotation")
+    raise SignatureError(f"not a value type: {ast.unparse(node)[:_MAX_SHOWN]} ({_KINDS})")
 
 
 @lru_cache(maxsize=1024)

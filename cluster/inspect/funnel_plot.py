@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
+from itertools import cycle, groupby
 
 from cluster.inspect.funnel import READINGS, Window
 from envpool.admission.passing import STAGES, Share
@@ -32,7 +32,7 @@ def svg(found: Sequence[Window], title: str) -> str:
     for place, (name, reading) in enumerate(READINGS.items()):
         rows = [reading(window.passing) for window in found]
         parts += [f"<g transform='translate(0 {30 + HEIGHT * place})'>", *_axes(found, name)]
-        for stage, colour in zip(STAGES, COLOURS, strict=False):
+        for stage, colour in zip(STAGES, cycle(COLOURS), strict=False):
             parts += _curve([row[stage] for row in rows], colour)
         parts += [*_keys(), "</g>"]
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -66,7 +66,7 @@ def _curve(shares: Sequence[Share], colour: str) -> Iterator[str]:
 
 def _keys() -> Iterator[str]:
     left = WIDTH - RIGHT + 20
-    for place, (stage, colour) in enumerate(zip(STAGES, COLOURS, strict=False)):
+    for place, (stage, colour) in enumerate(zip(STAGES, cycle(COLOURS), strict=False)):
         y = TOP + 12 + 22 * place
         yield f"<line x1='{left}' y1='{y - 4}' x2='{left + 20}' y2='{y - 4}' stroke='{colour}' stroke-width='3'/>"
         yield f"<text x='{left + 28}' y='{y}'>{escape(stage)}</text>"

@@ -17,6 +17,13 @@ from envpool.signatures import IllegalValue, canonical_bytes, check_type, litera
 CONSTANTS = 16  # different references that are tried as the constant answer
 PART = "the part "
 DEEP = 2  # parts of parts
+WORDS = {
+    "another reference": "the answer of another draw",
+    "constant": "one constant answer",
+    "empty": "the empty answer",
+    "meaningless": "an answer that nobody means",
+    "echo": "the input itself",
+}
 
 
 class Asked(Protocol):
@@ -91,6 +98,11 @@ def _is_answer(candidate: Candidate, value: object) -> bool:
     except IllegalValue:
         return False
     return True
+
+
+def in_words(way: str) -> str:
+    """A way of guessing as a reason names it."""
+    return WORDS.get(way, f"{way} of the input")
 
 
 def guess_rates(draws: Sequence[Draw], asks: Sequence[Asked], scores: Sequence[float]) -> GuessRates:

@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
-from envpool.admission.draws import Draw
+from envpool.admission.draws import Draw, brief
 from envpool.admission.form import Candidate
 from envpool.signatures import canonical_bytes, literal
 
@@ -23,7 +23,8 @@ _WORD = re.compile(r"-?\w+")
 def find_leak(candidate: Candidate, draws: Sequence[Draw]) -> str | None:
     """What leaks, in words."""
     if hints := _hints(draws):
-        return f"the answer stands beside the input in the shown text, in all {hints} draws that can tell"
+        seen = f"such as {brief(hints[0].reference)} for {hints[0].where}"
+        return f"the answer stands beside the input in the shown text, in all {len(hints)} draws that can tell, {seen}"
     telling = [draw for draw in draws if _has_structure(draw.reference)]
     if len(telling) < TELLING:
         return None
@@ -65,13 +66,13 @@ def _beside_the_input(rule: str, draw: Draw) -> bool:
     return text not in shown and (text in rule or text in draw.shown)
 
 
-def _hints(draws: Sequence[Draw]) -> int:
-    """In how many draws the shown text adds the answer to the input; 0 where it does not in all that can tell."""
+def _hints(draws: Sequence[Draw]) -> list[Draw]:
+    """Draws whose shown text adds the answer to the input; none where it does not in all that can tell."""
     by_level: dict[int, list[tuple[Draw, Counter[str]]]] = defaultdict(list)
     for draw in draws:
         added = _words(draw.shown) - _words(literal(draw.x))
         by_level[draw.recipe.level].append((draw, added))
-    hints = 0
+    hints: list[Draw] = []
     for own in by_level.values():
         frame = own[0][1].copy()
         for _, added in own[1:]:
@@ -81,9 +82,9 @@ def _hints(draws: Sequence[Draw]) -> int:
             if not answer or answer <= frame:
                 continue  # nothing to find, or nothing that could tell
             if not answer <= added - frame:
-                return 0
-            hints += 1
-    return hints if hints >= TELLING else 0
+                return []
+            hints.append(draw)
+    return hints if len(hints) >= TELLING else []
 
 
 def _words(text: str) -> Counter[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from envpool.admission.draws import Draw, brief, expect, runs
 from envpool.admission.form import Candidate
-from envpool.admission.guessing import GuessRates, guess_rates, guesses
+from envpool.admission.guessing import GuessRates, guess_rates, guesses, in_words
 from envpool.admission.leaks import find_leak
 from envpool.admission.perturb import MALFORMED, perturbations
 from envpool.admission.settings import AdmissionSettings
@@ -60,7 +60,7 @@ async def judges(
     rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores), parts)
     evidence = {"guess_rate": rates.best, "guess_rates": dict(rates.by_way), "perturbed_valid": valid}
     if rates.best > settings.guess_limit:
-        reason = f"{rates.best:.2f} of the answers are right by guessing ({rates.best_way}), above"
+        reason = f"{rates.best:.2f} of the draws are solved by guessing ({in_words(rates.best_way)}), above"
         raise Refusal(f"{reason} {settings.guess_limit}", **evidence)
     return evidence
 
@@ -143,7 +143,8 @@ def _perturbed_valid(
     valid = [ask for full, ask in verdicts if full]
     share = len(valid) / len(verdicts) if verdicts else 0.0
     if share > (FEASIBLE_SHARE if candidate.program.oracle == "feasibility" else 0.0):
-        example = f"{brief(valid[0].answer)} for {draws[valid[0].draw].where}"
+        draw = draws[valid[0].draw]
+        example = f"{brief(valid[0].answer)} in place of {brief(draw.reference)} for {draw.where}"
         raise Refusal(f"{share:.2f} of the perturbed answers score, such as {example}", perturbed_valid=share)
     return share
 

@@ -6,14 +6,14 @@ of the pool in memory, filled from it at start; it decides nothing and stores no
 
 from collections.abc import Iterable
 
-from envpool.members import Member
+from envpool.members import Member, Program
 
 
 class Register:
     """Ids by what makes a program a copy."""
 
     def __init__(self, members: Iterable[Member] = ()) -> None:
-        self._ids: set[str] = set()
+        self._names: dict[str, str] = {}
         self._held_out: set[str] = set()
         self._by_code: dict[str, str] = {}
         self._by_skeleton: dict[str, str] = {}
@@ -22,14 +22,14 @@ class Register:
             self.add(member)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._ids
+        return id in self._names
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self._names)
 
     def add(self, member: Member) -> None:
         """Take note of a member. Idempotent."""
-        self._ids.add(member.id)
+        self._names[member.id] = member.material.name if isinstance(member.material, Program) else ""
         if member.held_out:
             self._held_out.add(member.id)
         for known, key in self._keys(member):
@@ -38,7 +38,7 @@ class Register:
 
     def remove(self, member: Member) -> None:
         """Forget a member that was admitted but could not be stored, so that it can be judged again."""
-        self._ids.discard(member.id)
+        self._names.pop(member.id, None)
         self._held_out.discard(member.id)
         for known, key in self._keys(member):
             if known.get(key) == member.id:
@@ -62,7 +62,8 @@ class Register:
 
     def describe(self, id: str) -> str:
         """How a reason names a member: copying a held-out one is contamination."""
-        return f"the held-out {id} (contamination)" if self.is_held_out(id) else id
+        called = f"{name} ({id})" if (name := self._names.get(id)) else id
+        return f"the held-out {called} (contamination)" if self.is_held_out(id) else called
 
     def _keys(self, member: Member) -> tuple[tuple[dict[str, str], str], ...]:
         return (

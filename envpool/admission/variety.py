@@ -25,11 +25,17 @@ async def varies(
     _each_level_varies(draws)
     wanted = 2 if candidate.codomain.kind == "bool" else distinct_answers
     if len(answers) < wanted:
-        shown = brief(draws[0].reference)
-        raise Refusal(f"only {len(answers)} different answers in {len(draws)}, such as {shown}")
+        raise Refusal(_same_answers(draws, len(answers), wanted))
     levels = sorted({draw.recipe.level for draw in draws} - {0})
     growth = await levels_grow(executor, candidate, levels)
     return {"distinct_inputs": len(inputs), "distinct_answers": len(answers), **growth}
+
+
+def _same_answers(draws: Sequence[Draw], different: int, wanted: int) -> str:
+    if different == 1:
+        return f"all {len(draws)} answers are {brief(draws[0].reference)}"
+    shown = " and ".join(sorted({brief(draw.reference) for draw in draws}))
+    return f"only {different} different answers in {len(draws)}, {shown}; {wanted} are wanted"
 
 
 def _each_level_varies(draws: Sequence[Draw]) -> None:

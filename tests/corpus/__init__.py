@@ -20,6 +20,7 @@ class Row:
     reason: str = ""
     needs: str = ""
     fault: str = ""
+    kind: str = ""
 
     @property
     def path(self) -> Path:

@@ -76,7 +76,7 @@ def check_imports(tree: ast.Module, allowed: frozenset[str]) -> None:
             raise Malformed(f"imports {name}; only Environment and Planted are offered", "imports")
     for local, origin in imported(tree).items():
         if local == "*" or origin.endswith(".*"):
-            raise Malformed("imports *", "imports")
+            raise Malformed("imports * from a module; name what is used", "imports")
         if origin.startswith("envpool.") and origin.rpartition(".")[2] not in (
             "Environment",
             "Planted",
@@ -105,7 +105,8 @@ def read_form(tree: ast.Module) -> Form:
     if "sample" not in methods:
         raise Malformed("has no sample method")
     if ("solve" in methods) == ("verify" in methods):
-        raise Malformed("must define exactly one of solve and verify")
+        has = "both" if "solve" in methods else "neither"
+        raise Malformed(f"must define exactly one of solve and verify, and has {has}")
     oracle = "equality" if "solve" in methods else "feasibility"
     return Form(node, _rule(node), _signature(methods, oracle), oracle)
 
@@ -121,7 +122,7 @@ def _the_class(tree: ast.Module) -> ast.ClassDef:
     if len(found) != 1:
         raise Malformed(f"has {len(found)} subclasses of Environment, not one")
     if found[0] not in tree.body or found[0].decorator_list:
-        raise Malformed("its Environment subclass must be plain and at the top level")
+        raise Malformed("its Environment subclass must stand at the top level, without decorators")
     return found[0]
 
 
@@ -137,7 +138,10 @@ def _check_parameters(name: str, method: ast.FunctionDef) -> None:
     given = method.args
     plain = not (given.vararg or given.kwarg or given.kwonlyargs or given.defaults or method.decorator_list)
     if not plain or len(given.posonlyargs) + len(given.args) != PARAMETERS[name] + 1:
-        raise Malformed(f"{name} must take self and {PARAMETERS[name]} plain argument(s)")
+        wanted = PARAMETERS[name]
+        raise Malformed(
+            f"{name} must take self and {wanted} plain argument{'s' if wanted > 1 else ''}: no defaults, no decorator"
+        )
 
 
 def _rule(node: ast.ClassDef) -> str:

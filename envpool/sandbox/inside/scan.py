@@ -15,6 +15,7 @@ _REFUSED_CALLS = frozenset((
     "eval", "exec", "compile", "open", "input", "breakpoint", "__import__", "globals", "locals", "vars", "id", "hash",
     "exit", "quit",
 ))
+_VARIES = dict.fromkeys(("id", "hash"), ", which differs between processes")
 _CLOCKS = (
     "datetime.datetime.now", "datetime.datetime.today", "datetime.datetime.utcnow", "datetime.date.today",
 )
@@ -45,7 +46,7 @@ def _calls(tree: ast.Module, names: dict[str, str]) -> Iterator[Finding]:
             continue
         called = dotted(node.func, names)
         if called in _REFUSED_CALLS:
-            yield node.lineno, f"calls {called}()"
+            yield node.lineno, f"calls {called}(){_VARIES.get(called, '')}"
         elif called in _CLOCKS:
             yield node.lineno, f"reads the clock through {called}()"
         elif called == "random.Random" and not node.args:
@@ -63,7 +64,7 @@ def _names_of_refused(tree: ast.Module) -> Iterator[Finding]:
         if isinstance(node, ast.Call):
             for given in (*node.args, *(keyword.value for keyword in node.keywords)):
                 if isinstance(given, ast.Name) and given.id in _REFUSED_CALLS - bound:
-                    yield given.lineno, f"hands {given.id} on"
+                    yield given.lineno, f"hands the built-in {given.id} on{_VARIES.get(given.id, '')}"
 
 
 def _shown_answer(tree: ast.Module) -> Iterator[Finding]:
@@ -142,7 +143,7 @@ def _leak(node: ast.AST, names: dict[str, str], sets: set[str]) -> Iterator[Find
     else:
         return
     if any(_is_set(source, sets) for source in sources):
-        yield getattr(node, "lineno", 0), "the order of a set becomes visible"
+        yield getattr(node, "lineno", 0), "the order of a set becomes visible, and differs between processes"
 
 
 def _order_matters(loop: ast.For) -> bool:

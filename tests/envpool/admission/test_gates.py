@@ -98,7 +98,7 @@ REFUSED = {
     "levels without effect": (
         with_sample("return [rng.randint(1, 9) for _ in range(4)]"), "L4", "level 1 draws the same"
     ),
-    "answers all alike": (with_solve("return 7"), "L4", "only 1 different answers"),
+    "answers all alike": (with_solve("return 7"), "L4", "all 15 answers are"),
     "the echo": (with_solve("return x", "list[int]"), "L5", "the answer stands in the input"),
     "an answer in a fixed place": (
         programs.SOUND.replace("-> list[int]:\n        return [", "-> list[list[int]]:\n        return [[9] * 3] + [[")
@@ -108,7 +108,7 @@ REFUSED = {
         "L5", "as x[1]",
     ),
     "an answer that is nearly always the same": (
-        with_solve("return 3 if x[0] < 8 else sum(x)"), "L5", "by guessing (constant)"
+        with_solve("return 3 if x[0] < 8 else sum(x)"), "L5", "by guessing (one constant answer)"
     ),
     "a judge that takes everything": (with_verify("return 1.0"), "L5", "of the perturbed answers score"),
     "a judge that takes nothing": (with_verify("return 0.0"), "L5", "the reference scores 0.0, not 1"),
@@ -172,7 +172,7 @@ async def test_whoever_copies_what_is_held_out_by_code_or_behaviour_is_contamina
     rewritten = await admission.judge(programs.REWRITTEN, Origin.GRAMMAR)
     assert [again.gate, renamed.gate, rewritten.gate] == ["contamination"] * 3
     for verdict in (again, renamed, rewritten):
-        assert f"the held-out {first.id}" in verdict.reason and not verdict.valid
+        assert "the held-out " in verdict.reason and first.id in verdict.reason and not verdict.valid
     apart = await admission.judge(programs.RENAMED, Origin.BRICK, held_out=True)
     assert apart.gate == "duplicate", "what is set apart itself contaminates nothing"
 
