@@ -107,7 +107,7 @@ async def test_a_held_out_seed_told_anew_is_contamination_whoever_tells_it(
     for near in (novelty, None):
         verdict = await gates(executor, apart, near).judge(COPIES[case], origin)
         assert (verdict.gate, verdict.member, verdict.valid) == ("contamination", None, False), verdict.reason
-        assert f"the held-out {apart.id}" in verdict.reason
+        assert "the held-out " in verdict.reason and apart.id in verdict.reason
 
 
 @pytest.mark.parametrize("origin", [Origin.POLICY, Origin.USER])
