@@ -18,7 +18,7 @@ CHUNK = 10  # probes to a job; after one that burnt its limits the rest of the b
 ENOUGH = 8  # answered probes, and
 DISTINCT = 2  # different answers among them, without which the bank says too little
 OWN_DRAWS = 24
-_COSTLY = (FaultKind.CPU_LIMIT, FaultKind.WALL_LIMIT, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
+_COSTLY = (FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
 
 
 async def fingerprint(executor: Executor, program: Program, normal: str) -> str:

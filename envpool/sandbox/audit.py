@@ -31,11 +31,10 @@ from envpool.contract import Recipe
 from envpool.sandbox.executor import ARBITER, SECOND, BatchExecutor
 from envpool.sandbox.results import Call, Done, Fault, FaultKind, InfrastructureFault, Job, Mode, Result
 
-NO_EVIDENCE = frozenset({FaultKind.CPU_LIMIT, FaultKind.WALL_LIMIT, FaultKind.MEM_LIMIT})
-"""Faults in use that depend on the machine, or on what else the child had to hold."""
-OF_A_FORK = frozenset({FaultKind.WALL_LIMIT})
-"""Of a fork it is the clock alone: it holds nothing else and has more time, so running out of memory or of CPU time
-does contradict a value. A program might do either on purpose, to be left in peace."""
+NO_EVIDENCE = frozenset({FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT})
+"""Faults in use that depend on the machine, or on what else the child had to hold. A fork holds nothing else and has
+more time, so that one runs out of memory or of CPU time, and not of time by the clock, does contradict a value: a
+program might do either on purpose, to be left in peace."""
 AT_ONCE = 2
 """Observations of one member in a batch: each of one that spins costs all the time that an audit gives."""
 SHOWN = 400  # characters of a result in the evidence; its digest stands for the rest
@@ -110,13 +109,13 @@ async def judge(
     """What a second opinion means; others are asked only where it differs. Never raises what the machine does."""
     apart = [n for n, (a, b) in enumerate(zip(observed.results, second, strict=True)) if _differ(a, b)]
     if not apart:
-        told = all(map(_tells, observed.results)) and all(_tells(each, OF_A_FORK) for each in second)
+        told = all(map(_tells, observed.results)) and all(_of_a_fork_tells(each) for each in second)
         return (Opinion.AGREED if told else Opinion.NO_EVIDENCE), None
     place = apart[0]
     used, recomputed = observed.results[place], [second[place]]
     for replica in (ARBITER, SECOND):
         done = await _again(executor, observed, replica)
-        if not isinstance(done, list) or not _tells(done[place], OF_A_FORK):
+        if not isinstance(done, list) or not _of_a_fork_tells(done[place]):
             return Opinion.NO_EVIDENCE, None
         recomputed.append(done[place])
         if _differ(used, done[place]):
@@ -214,13 +213,17 @@ async def _again(executor: BatchExecutor, observed: Observation, replica: int) -
     return done
 
 
-def _tells(result: Result, nothing: frozenset[FaultKind] = NO_EVIDENCE) -> bool:
-    return not (isinstance(result, Fault) and result.kind in nothing)
+def _tells(used: Result) -> bool:
+    return not (isinstance(used, Fault) and used.kind in NO_EVIDENCE)
+
+
+def _of_a_fork_tells(again: Result) -> bool:
+    return not (isinstance(again, Fault) and again.by_clock)
 
 
 def _differ(used: Result, again: Result) -> bool:
     """Whether a fork contradicts what was used. The text of a fault may name an address; its kind may not vary."""
-    if not _tells(used) or not _tells(again, OF_A_FORK):
+    if not _tells(used) or not _of_a_fork_tells(again):
         return False
     if isinstance(used, Fault) or isinstance(again, Fault):
         return not (isinstance(used, Fault) and isinstance(again, Fault) and used.kind == again.kind)

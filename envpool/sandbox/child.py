@@ -25,9 +25,9 @@ _CHUNK = 1 << 16
 class Ended(Exception):
     """A child that must go, with the fault it earned."""
 
-    def __init__(self, kind: FaultKind, detail: str) -> None:
+    def __init__(self, kind: FaultKind, detail: str, *, by_clock: bool = False) -> None:
         super().__init__(detail)
-        self.fault = Fault(kind, detail)
+        self.fault = Fault(kind, detail, by_clock=by_clock)
 
 
 class Child:
@@ -229,4 +229,5 @@ class _Deadline:
     def _out_of_time(self, used: float) -> None:
         if used < _STALL_SHARE * self._cpu_seconds:
             raise Lost(f"a child was given {used:.3f} s of CPU time in {self._wall_seconds} s")
-        raise Ended(FaultKind.WALL_LIMIT, f"{self._wall_seconds} s by the clock, {used:.2f} s of CPU time")
+        detail = f"{self._wall_seconds} s by the clock, {used:.2f} s of CPU time"
+        raise Ended(FaultKind.CPU_LIMIT, detail, by_clock=True)

@@ -89,7 +89,8 @@ def asked_for(rung: str | None, *, allow_unsafe: bool = False) -> str:
     if rung not in list(Rung):
         raise SandboxUnavailable(f"there is no rung {rung!r}; there are {', '.join(Rung)}, and {AUTO}")
     if rung == Rung.WASM:
-        text = f"rung wasm is not offered: {NO_WASM}. Ask for strict or standard."
+        way_out = "Ask for strict or standard; `envolve doctor` says what they lack on a node"
+        text = f"rung wasm is not offered: {NO_WASM}. {way_out}."
         raise SandboxUnavailable(text, {Rung.WASM.value: NO_WASM})
     if rung == Rung.UNSAFE and not allow_unsafe:
         raise SandboxUnavailable(

@@ -37,8 +37,7 @@ class FaultKind(StrEnum):
 
     CODE_ERROR = "code_error"  # it raised, or it is no well-formed program
     ILLEGAL_VALUE = "illegal_value"  # a value outside its type or the limits, or a score outside [0, 1]
-    CPU_LIMIT = "cpu_limit"  # it used up the CPU time of a call, or waited for what never comes
-    WALL_LIMIT = "wall_limit"  # the clock ran out on it while it worked, with a good share of the CPU time used
+    CPU_LIMIT = "cpu_limit"  # it used up its CPU time, waited for what never comes, or worked until the wall limit
     MEM_LIMIT = "mem_limit"
     OUTPUT_LIMIT = "output_limit"
     PROTOCOL_ERROR = "protocol_error"  # it wrote into the harness's channel
@@ -105,6 +104,7 @@ class Fault:
     kind: FaultKind
     detail: str = ""
     unsafe: bool = False
+    by_clock: bool = False  # the wall limit came first: on a machine with more time for it, it might have ended
 
 
 Result = Value | Fault

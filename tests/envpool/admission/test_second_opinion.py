@@ -10,7 +10,7 @@ from envpool.admission.form import read
 from envpool.admission.verdict import Refusal
 from envpool.contract import Recipe
 from envpool.members import Origin
-from envpool.sandbox import LocalExecutor, Mode
+from envpool.sandbox import LocalExecutor, Mode, SandboxLimits
 
 REMEMBERS = '''
 import random
@@ -52,6 +52,18 @@ async def test_only_a_fork_for_each_call_shows_state_that_any_earlier_call_leave
     await drawing.repeats(executor, candidate, draws, mode=Mode.SAMPLE)
     with pytest.raises(Refusal, match="answer differs between two processes for seed 4, level 2"):
         await drawing.repeats(executor, candidate, draws)
+
+
+async def test_one_that_hangs_where_it_is_asked_alone_hangs_once_and_falls() -> None:
+    executor = LocalExecutor(SandboxLimits(cpu_seconds=0.3))
+    alone = "while not KEPT:\n            pass\n        return sum(x)"
+    hangs = REMEMBERS.replace("return sum(x) + len(KEPT[:1])", alone)
+    try:
+        verdict = await Admission(executor).judge(hangs, Origin.POLICY)
+        assert (verdict.gate, executor.metrics()["verdict_cpu_limit"]) == ("L3", 1), verdict.reason
+        assert "solve fails" in verdict.reason and "cpu_limit" in verdict.reason
+    finally:
+        executor.close()
 
 
 @pytest.mark.parametrize("origin", [Origin.POLICY, Origin.GRAMMAR, Origin.USER])

@@ -12,7 +12,7 @@ from envpool.sandbox.audit import AT_ONCE, Auditor, Observation, Opinion, Refuta
 from envpool.sandbox.results import Result
 
 LOST = InfrastructureFault("the machine is gone")
-SLOW, STARVED = Fault(FaultKind.CPU_LIMIT, "2 s"), Fault(FaultKind.WALL_LIMIT, "20 s by the clock")
+SLOW, STARVED = Fault(FaultKind.CPU_LIMIT, "2 s"), Fault(FaultKind.CPU_LIMIT, "20 s", by_clock=True)
 FULL, CRASH = Fault(FaultKind.MEM_LIMIT), Fault(FaultKind.CRASH, "status 1")
 A, B, C = Value(1), Value(2), Value(3)
 

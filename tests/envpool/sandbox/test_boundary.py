@@ -112,7 +112,6 @@ def test_a_child_may_not_report_what_only_the_supervisor_can_know() -> None:
         FaultKind.CRASH,
         FaultKind.POLICY_KILL,
         FaultKind.CPU_LIMIT,
-        FaultKind.WALL_LIMIT,
         FaultKind.PROTOCOL_ERROR,
         "infra",
     ):

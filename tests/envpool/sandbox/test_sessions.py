@@ -20,6 +20,7 @@ from envpool.sandbox import (
     SandboxLimits,
     SandboxUnavailable,
     Value,
+    child,
     server,
 )  # fmt: skip
 
@@ -185,3 +186,16 @@ async def test_the_executor_runs_both_replicas_at_once_and_in_order() -> None:
         assert executor.metrics()["calls"] == 20
     finally:
         executor.close()
+
+
+def test_a_fault_says_whether_the_clock_came_before_the_cpu_time(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = program("while True: pass")
+    [spent] = sandbox.run(endless, [Call("solve", (1,))])
+    monkeypatch.setattr(child, "_STALL_SHARE", 0.0)  # or a busy machine would give it no verdict at all
+    with Sandbox(SandboxLimits(cpu_seconds=60.0, wall_seconds=0.5)) as hurried:
+        [cut_off] = hurried.run(endless, [Call("solve", (1,))])
+    assert isinstance(spent, Fault) and isinstance(cut_off, Fault)
+    assert spent.kind is cut_off.kind is FaultKind.CPU_LIMIT
+    assert (spent.by_clock, cut_off.by_clock) == (False, True)
