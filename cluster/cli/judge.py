@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
 import json
 import statistics
 import sys
@@ -30,6 +31,7 @@ from envpool.seeds import read_seeds
 if TYPE_CHECKING:
     from envpool.novelty.neighbours import Novelty
 
+SHIPPED = ("seeds", "bricks")
 SUFFIXES = (".py", ".txt", ".md")
 UNDECIDED = 2
 Judged = Verdict | InfrastructureFault
@@ -57,9 +59,10 @@ def judge(
     ] = 1,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object a candidate.")] = False,
 ) -> None:
-    """Judge programs by the gates: form, scan, copies, L2 to L5, behaviour. Exit 1 when one is rejected.
+    """Judge programs by the gates: form, scan, copies, L2 to L5, behaviour.
 
-    Exit 2 where the machine gave no verdict on one; that says nothing about the program.
+    Exit 0 when all pass, 1 when one is rejected, 2 when a file cannot be read or the machine gave no verdict, which
+    says nothing about the program.
     """
     attempts = _attempts(paths)
     shipped = _known(against or [])
@@ -199,6 +202,10 @@ def _known(names: Sequence[str]) -> list[tuple[str, str, Origin]]:
             known += [(seed, source, Origin.SEED) for seed, source in read_seeds()]
         elif name == "bricks":
             known += [(brick, source, Origin.BRICK) for brick, source in read_bricks()]
+        elif not Path(name).exists():
+            near = difflib.get_close_matches(name, SHIPPED, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            fail(f"--against {name}: no such file or folder{hint}", 2)
         else:
             known += [(file.stem, _read(file), Origin.USER) for file in _files(Path(name))]
     return known
