@@ -32,8 +32,8 @@ from envpool.sandbox import Executor, Mode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-SHIPPED = frozenset({Origin.SEED, Origin.BRICK})
-"""Makers whose programs come with this package, where its own tests run each of their calls in a fork."""
+OUR_OWN = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
+"""Makers of this package: its tests run each call of its programs in a fork, and its grammar has no word for state."""
 
 
 class Admission:
@@ -142,7 +142,7 @@ class Admission:
         """L2 to L5."""
         strict = origin is Origin.POLICY
         drawn = await case.gate("L2", self._draws(case, candidate, recipes, headroom))
-        mode = Mode.SAMPLE if origin in SHIPPED else Mode.VALIDATE
+        mode = Mode.SAMPLE if origin in OUR_OWN else Mode.VALIDATE
         await case.gate("L3", drawing.repeats(self._executor, candidate, drawn, mode=mode))
         variety = varies(self._executor, candidate, drawn, self._settings.distinct_answers)
         case.evidence |= await case.gate("L4", variety)

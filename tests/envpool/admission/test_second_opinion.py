@@ -66,7 +66,7 @@ async def test_one_that_hangs_where_it_is_asked_alone_hangs_once_and_falls() -> 
         executor.close()
 
 
-@pytest.mark.parametrize("origin", [Origin.POLICY, Origin.GRAMMAR, Origin.USER])
+@pytest.mark.parametrize("origin", [Origin.POLICY, Origin.USER])
 async def test_new_code_is_asked_each_call_in_a_fork(executor: LocalExecutor, origin: Origin) -> None:
     verdict = await Admission(executor).judge(REMEMBERS, origin)
     assert (verdict.member, verdict.gate) == (None, "L3"), verdict.reason
