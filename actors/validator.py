@@ -38,7 +38,7 @@ class ValidatorActor(Actor):
             review=models.review if self.config.review.enabled else None,
         )
         self._slots = asyncio.Semaphore(self.config.admission.concurrent)
-        self._waiting = self._judged = self._admitted = self._reviewed = 0
+        self._waiting = self._judged = self._admitted = self._reviewed = self._compared = 0
         self._agreement = 0.0
 
     async def room(self) -> int:
@@ -122,7 +122,9 @@ class ValidatorActor(Actor):
             return {}
         told: dict[str, float] = {"judged": self._judged, "admitted": self._admitted, "queue": self._waiting}
         if self._reviewed:
-            told |= {"reviewed": self._reviewed, "review_agreement": self._agreement / self._reviewed}
+            told["reviewed"] = self._reviewed
+        if self._compared:
+            told["review_agreement"] = self._agreement / self._compared
         return told
 
     async def _bring_in(self, program: Shipped) -> bool:
@@ -162,8 +164,9 @@ class ValidatorActor(Actor):
         return [part for part, row in rows.items() if row is not None and row.held_out]
 
     def _note_review(self, verdict: Verdict) -> None:
+        self._reviewed += "reviews" in verdict.evidence
         if (agreement := verdict.evidence.get("review_agreement")) is not None:
-            self._reviewed += 1
+            self._compared += 1
             self._agreement += agreement
 
     async def _reject(

@@ -50,10 +50,10 @@ async def reviewed(review: Review, candidate: Candidate, draws: Sequence[Draw], 
     return evidence
 
 
-def agreement(opinions: Sequence[str]) -> float:
-    """The share of pairs of reviews that say the same; 1.0 where there is no pair."""
-    pairs = list(combinations(opinions, 2))
-    return sum(one == other for one, other in pairs) / len(pairs) if pairs else 1.0
+def agreement(opinions: Sequence[str]) -> float | None:
+    """The share of pairs of readable reviews that say the same; None where there is no pair."""
+    pairs = list(combinations([each for each in opinions if each != UNREADABLE], 2))
+    return sum(one == other for one, other in pairs) / len(pairs) if pairs else None
 
 
 async def _asked(review: Review, prompt: str, count: int) -> list[str]:

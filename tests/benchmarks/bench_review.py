@@ -85,12 +85,14 @@ def report(judged: Sequence[Row], verdicts: Sequence[Verdict], seconds: Sequence
     faulty = sum(row.by == "semantic" for row, _ in pairs)
     said = Counter(opinion for _, verdict in pairs for opinion in verdict.evidence["reviews"])
     refused = sum(verdict.gate == "review" for _, verdict in pairs)
-    agreement = statistics.mean(verdict.evidence["review_agreement"] for _, verdict in pairs)
+    measured = [verdict.evidence["review_agreement"] for _, verdict in pairs]
+    agreeing = [agreement for agreement in measured if agreement is not None]
+    agreement = f"{statistics.mean(agreeing):.3f}" if agreeing else "-"
     print(f"reviewer: {f'{MODEL} at {ENDPOINT}' if ENDPOINT else LOCAL.model}, {TOKENS} tokens a review")
     print(f"programs reviewed: {len(pairs)}, {faulty} of them faulty; refused {refused}")
     print(f"faults found: {right}, recall {ratio(right, faulty)}")
     print(f"sound ones called faulty: {len(found) - right}, precision {ratio(right, len(found))}")
-    print(f"verdicts: {dict(said)}; agreement {agreement:.3f}; {statistics.median(seconds):.1f} s a request (median)")
+    print(f"verdicts: {dict(said)}; agreement {agreement}; {statistics.median(seconds):.1f} s a request (median)")
     if missed := [row.name for row, verdict in pairs if row.by == "semantic" and row not in found]:
         print(f"missed: {', '.join(missed)}")
 

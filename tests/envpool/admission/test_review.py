@@ -75,10 +75,11 @@ def test_a_program_cannot_close_the_marks_that_it_stands_between(source: str) ->
     assert prompt.endswith(CLOSING)
 
 
-def test_agreement_is_the_share_of_pairs_that_say_the_same() -> None:
-    assert agreement(["sound"] * 3) == agreement(["sound"]) == agreement([]) == 1.0
+def test_agreement_is_the_share_of_pairs_that_say_the_same_among_those_that_can_be_read() -> None:
+    assert agreement(["sound"] * 3) == agreement(["likely bug", "unreadable", "likely bug"]) == 1.0
     assert agreement(["sound", "sound", "likely bug"]) == pytest.approx(1 / 3)
     assert agreement(["sound", "likely bug", "unreadable"]) == 0.0
+    assert agreement(["sound"]) is agreement(["unreadable"] * 3) is agreement([]) is None
 
 
 async def test_three_reviews_that_find_nothing_let_a_program_pass(executor: Executor) -> None:
