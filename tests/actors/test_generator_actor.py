@@ -89,7 +89,7 @@ def config(cluster: None, endpoint: ScriptedEndpoint, tmp_path: Path) -> Config:
         tmp_path, endpoint.url, run=SIMULATED, generator={"group_size": 3},
         pool={"seeds": SEEDS}, writer={"retries": 1, "timeout_seconds": 5.0},
     )  # fmt: skip
-    tell(config.run_folder, [Known(source, (3,)) for source in SOURCES])
+    tell(config.run_folder, [Known(source, (right,)) for right, source in enumerate(SOURCES, 1)])
     return config
 
 
@@ -247,6 +247,7 @@ async def test_the_runs_own_policy_learns_from_what_it_writes_and_the_grammar_wr
     [key, *_] = await until(offered)
     group = unpack(await peers.pool.group(key))
     assert (group["role"], group["policy"], len(group["trajectories"])) == ("generator", "main", 3)
+    assert len({trajectory["reward"] for trajectory in group["trajectories"]}) > 1  # or it would be dropped
     for trajectory in group["trajectories"]:
         parts = trajectory["parts"]
         assert (parts["validation"], parts["shaping"], trajectory["success"]) == (0.2, 0.0, True)
