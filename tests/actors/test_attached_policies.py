@@ -9,8 +9,10 @@ import psutil
 import pytest
 
 from actors import roster
+from cluster.inspect.proposals import newest
 from envpool.store import PoolReader
 from tests.actors.conftest import kill
+from tests.corpus import REPLIES
 from tests.simulated.runs import SimulatedRun, simulated
 from tests.training.policy.scripted_endpoint import choices, served
 
@@ -113,6 +115,29 @@ def test_a_model_behind_an_endpoint_is_calibrated_and_its_tokens_are_counted(
         assert gauges(run, "far.solver-0")["generated_tokens"] > 0
         assert "far.learner" not in run.pids()
         detach(run, "far")
+
+
+def test_a_model_behind_an_endpoint_that_writes_is_not_measured_and_stops_when_it_leaves(
+    run: SimulatedRun, pool: PoolReader
+) -> None:
+    replies = [(REPLIES / f"{name}.txt").read_text(encoding="utf-8") for name in ("gcd_sum", "refusal")]
+    with served(lambda request, before: choices(*replies)) as endpoint:
+        attach(run, "author", model="m", endpoint=endpoint.url, writes=True, solves=False)
+        rows = run.until(lambda: [row for row in newest(run.config.run_folder) if row["writer"] == "author"], LONG)
+        assert "reply" in {row["gate"] for row in rows}
+        run.until(lambda: gauges(run, "author.generator-0").get("policy_written", 0) >= 4, LONG)
+        assert gauges(run, "author.solver-0")["generated_tokens"] > 0
+        assert "author.calibrator" not in run.pids() and not answers(pool, "author")
+        [spec] = [row for row in run.ask("supervisor", "policies") if row["name"] == "author"]
+        assert (spec["writes"], spec["solves"], spec["trainable"]) == (True, False, False)
+        assert detach(run, "author")
+        asked = len(endpoint.requests)
+        step = run.step()
+        run.until(lambda: run.step() > step + 1, LONG)
+        assert len(endpoint.requests) == asked
+    groups = run.config.run_folder / "ledger"
+    assert not [path for path in groups.glob("author.generator*") if '"offer"' in path.read_text(encoding="utf-8")]
+    assert not [key for key in run.ask("pool", "groups", "author.generator") if key]
 
 
 def test_a_policy_that_cannot_start_says_why_and_ends_no_run(run: SimulatedRun) -> None:
