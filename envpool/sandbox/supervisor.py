@@ -13,7 +13,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from envpool.sandbox import ladder, wire
 from envpool.sandbox.child import Child, Ended
@@ -34,7 +34,14 @@ log = logging.getLogger(__name__)
 
 _ATTEMPTS = 3
 _SWEEP_SECONDS = 1.0  # between two looks at what open children do of their own accord
-_Key = tuple[str, bool, float]  # source, whether the child serves one job only, and how patient its limits are
+
+
+class _Key(NamedTuple):
+    """What a child is kept, or made, for."""
+
+    source: str
+    fresh: bool  # it serves one job only
+    patience: float  # of its limits on time
 
 
 class Sandbox:
@@ -73,7 +80,7 @@ class Sandbox:
             return [
                 Fault(FaultKind.CODE_ERROR, f"a source of more than {self._limits.source_kib} KiB")
             ] * len(calls)
-        key = (source, fresh, patience)
+        key = _Key(source, fresh, patience)
         self.sweep()
         try:
             return [self._persistently(key, call) for call in calls]
@@ -180,7 +187,7 @@ class Sandbox:
         while len(self._children) >= self._limits.open_children:
             self._forget(next(iter(self._children)))
         child = self._children[key] = Child(
-            server, self._limits, wire.request(0, "source", (key[0],)), self._seat, key[2]
+            server, self._limits, wire.request(0, "source", (key.source,)), self._seat, key.patience
         )
         self._counts["forks"] += 1
         return child
