@@ -14,7 +14,7 @@ import os
 import time
 import traceback
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ GAUGE_TICKS = 5
 KEPT_ALARMS = 50
 KEPT_STEPS = 200
 KEPT_PROPOSALS = 128
-"""Of a policy, that its shares past each gate are of."""
+"""Of a policy, that its shares past each gate and its rewards are of."""
 RETIRED_SECONDS = 10.0
 """An actor that is not wanted any more and silent for longer leaves the status."""
 
@@ -56,7 +56,8 @@ class MetricsActor(Actor):
         self._standing: list[Alarm] = []
         self._steps: deque[dict[str, Any]] = deque(maxlen=KEPT_STEPS)
         self._answered: dict[str, deque[tuple[int, int, int]]] = {}
-        self._ended: dict[str, deque[str]] = {}
+        self._proposed: dict[str, deque[dict[str, Any]]] = {}
+        """by role: the newest proposals, what of them is counted"""
         self._ticks = 0
         self._off: set[str] = set()
         self._watch = Watch(self._makers())
@@ -113,8 +114,8 @@ class MetricsActor(Actor):
         counts = {"gates": Counter(str(row["gate"]) for row in rows), "count": len(rows)}
         self._writer.event("proposals", _of(policy, counts | {"reward": _means(rows)}))
         writer = overview.role("generator", policy)
-        ended = self._ended.setdefault(writer, deque(maxlen=KEPT_PROPOSALS))
-        ended.extend(str(row["gate"]) for row in rows)
+        proposed = self._proposed.setdefault(writer, deque(maxlen=KEPT_PROPOSALS))
+        proposed.extend({key: row[key] for key in ("gate", *REWARD_PARTS)} for row in rows)
         self._tally(
             writer,
             [{"success": row["admitted"], "parsed": row["gate"] not in UNREADABLE} for row in rows],
@@ -194,7 +195,8 @@ class MetricsActor(Actor):
             "origins": reader.origins(),
             "funnel": reader.funnel(),
             "success": success,
-            "passing": {role: _past(ended) for role, ended in self._ended.items()},
+            "passing": {role: _past(rows) for role, rows in self._proposed.items()},
+            "earned": {role: _means(rows) for role, rows in self._proposed.items()},
             "policies": overview.policies(own, wanted, success, reader.state),
             "nodes": overview.nodes(self._reports),
             "restarts": overview.restarts(self._reports),
@@ -284,14 +286,14 @@ def _rates(answers: deque[tuple[int, int, int]]) -> dict[str, float]:
     }
 
 
-def _means(rows: Rows) -> dict[str, float]:
-    """Of a group of proposals: each part of the reward, and the total that is trained on."""
+def _means(rows: Collection[dict[str, Any]]) -> dict[str, float]:
+    """Of some proposals: each part of the reward, and the total that is trained on."""
     return {part: sum(row[part] for row in rows) / len(rows) for part in REWARD_PARTS} if rows else {}
 
 
-def _past(ended: deque[str]) -> dict[str, float]:
+def _past(rows: Collection[dict[str, Any]]) -> dict[str, float]:
     """The share of proposals past each gate, of all of them."""
-    shares = passing(Counter(ended)).of_all
+    shares = passing(Counter(str(row["gate"]) for row in rows)).of_all
     return {stage: share.rate for stage, share in shares.items() if share.rate is not None}
 
 

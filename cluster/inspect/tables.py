@@ -55,13 +55,17 @@ def funnel(status: Status) -> RenderableType:
 
 
 def passing(status: Status) -> list[RenderableType]:
-    """What share of a policy's recent proposals is past each gate; `envolve pool funnel` tells it over time."""
+    """The share of a policy's recent proposals past each gate (`envolve pool funnel` tells it over time), and what they
+    earned on average, by parts."""
     writers = {role: past for role, past in status.get("passing", {}).items() if past}
     if not writers:
         return []
     table = Table("past", *writers, title="Recent proposals")
     for stage in next(iter(writers.values())):
         table.add_row(stage, *(f"{past.get(stage, 0.0):.0%}" for past in writers.values()))
+    earned = [status.get("earned", {}).get(role, {}) for role in writers]
+    for part in next(filter(None, earned), {}):
+        table.add_row(f"reward: {part}", *(_number(each.get(part)) for each in earned))
     return [table]
 
 

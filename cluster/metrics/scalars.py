@@ -1,7 +1,7 @@
 """Records as curves: nested numbers under one name each, as TensorBoard and wandb show them.
 
-Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `passing/L4`, `evaluation/sets/NAME/success`.
-Text, lists and truth values are no curves.
+Names are `train/loss`, `pool/active`, `success/solver`, `funnel/L1`, `passing/L4`, `earned/quality` (a generator's
+reward by its parts), `evaluation/sets/NAME/success`. Text, lists and truth values are no curves.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cluster.metrics.sink import Record
 
 CURVES = ("evaluation", "calibration")
 """Kinds of events whose numbers are curves."""
-SECTIONS = ("train", "pool", "success", "funnel", "passing", *CURVES)
+SECTIONS = ("train", "pool", "success", "funnel", "passing", "earned", *CURVES)
 """What names begin with."""
 _APART = ("pool", "policy")
 
@@ -35,8 +35,8 @@ def of_step(record: Record, status: Record) -> dict[str, float]:
     """An update's curves, and those of the status that was seen last."""
     own = {key: value for key, value in record.items() if key not in _APART}
     writer = role("generator", policy_of(record))
-    past = status.get("passing", {}).get(writer, {})
-    curves = flat(own, "train") | flat({"pool": record.get("pool", {}), "passing": past})
+    written = {name: status.get(name, {}).get(writer, {}) for name in ("passing", "earned")}
+    curves = flat(own, "train") | flat({"pool": record.get("pool", {}), **written})
     if record.get("policy"):
         return curves
     rates = {role: rate["success"] for role, rate in status.get("success", {}).items()}

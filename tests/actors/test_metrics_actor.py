@@ -328,5 +328,7 @@ async def test_proposals_of_a_prompt_are_one_file_and_one_line_with_the_mean_of_
     line = next(each for each in told if each["kind"] == "proposals")
     assert (line["policy"], line["gates"], line["count"]) == ("far", {"": 1, "reply": 1}, 2)
     assert line["reward"] == dict.fromkeys(REWARD_PARTS, 0.5)
-    rates = (await peers.metrics.status())["success"]["generator far"]
+    status = await peers.metrics.status()
+    rates = status["success"]["generator far"]
     assert (rates["success"], rates["parsed"]) == (0.5, 0.5)
+    assert status["earned"]["generator far"] == line["reward"]

@@ -35,6 +35,13 @@ def test_gates_stand_in_the_order_candidates_meet_them() -> None:
     assert picture.index("L1") < picture.index("duplicate") < picture.rindex("admitted")
 
 
+def test_what_recent_proposals_earned_is_told_by_parts_beside_the_gates() -> None:
+    written = {"passing": {"generator far": {"L1": 0.5}}, "earned": {"generator far": {"quality": 0.125}}}
+    picture = drawn(status_of("demo", **written))
+    assert "generator far" in picture and "50%" in picture
+    assert "reward: quality" in picture and "0.125" in picture
+
+
 def test_brackets_in_reasons_are_text() -> None:
     picture = drawn(status_of("demo"))
     assert "member of list[int] [/red]" in picture

@@ -20,6 +20,13 @@ def test_an_update_has_a_point_of_each_stage_of_its_own_policy() -> None:
     assert not any("passing" in name for name in scalars.of_step({"step": 1, "policy": "other"}, STATUS))
 
 
+def test_an_update_has_a_point_of_each_part_of_what_its_own_proposals_earned() -> None:
+    status = STATUS | {"earned": {"generator": {"quality": 0.25, "total": 0.5}, "generator coder": {"total": 0.0}}}
+    own = scalars.of_step({"step": 1, "version": 1}, status)
+    assert (own["earned/quality"], own["earned/total"]) == (0.25, 0.5)
+    assert scalars.of_step({"step": 1, "policy": "coder"}, status)["earned/total"] == 0.0
+
+
 def test_tensorboard_reads_them(tmp_path: Path) -> None:
     sink = TensorBoardSink(tmp_path)
     for step in (1, 2):
