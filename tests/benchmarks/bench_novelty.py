@@ -200,7 +200,12 @@ def embed() -> None:
     plain = [len(programs) / cpu_seconds(lambda: encode(model, programs)) for _ in range(2)]
     print("  programs embedded a second (two texts each)      in batches        other    ratio")
     row("against one by one", f"{max(batch):.1f}", f"{max(single):.1f}", max(batch) / max(single))
-    row("against plain encode, text by text", f"{max(batch):.1f}", f"{max(plain):.1f}", max(batch) / max(plain))
+    row(
+        "against plain encode, text by text",
+        f"{max(batch):.1f}",
+        f"{max(plain):.1f}",
+        max(batch) / max(plain),
+    )
 
 
 def encode(model: SentenceTransformer, programs: list[tuple[str, str]]) -> None:
