@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from envpool.admission.review_text import CLOSING
 from envpool.generation import Grammar
 from envpool.generation.prompts import REQUEST
 from training.policy.errors import WeightUpdateFailed
@@ -24,6 +25,7 @@ from training.trajectory import Sample
 SUCCESS = 0.3
 """Chance of a right answer to a question whose rule is known."""
 UNREADABLE = 0.15
+REVIEWS = ("VERDICT: sound", "VERDICT: likely bug", "I like it.")
 SECONDS = (0.002, 0.02)
 """Shortest and longest time to an answer."""
 _INPUT = re.compile(r"^(?P<rule>.*)\n\nInput: (?P<input>.*)\n\nAnswer as ", re.DOTALL)
@@ -87,6 +89,8 @@ class SimulatedEngine:
     def _text(self, prompt: str) -> str:
         if prompt.endswith(REQUEST):
             return self._program()
+        if prompt.endswith(CLOSING):
+            return self._review()
         if self._rng.random() < UNREADABLE:
             return "I do not know."
         known = right_answer(prompt)
@@ -100,6 +104,10 @@ class SimulatedEngine:
             return "An environment about words would be nice."
         proposal = Grammar(1 << 20, self._rng.randrange(1 << 30)).write(1)[0]
         return f"Here it is.\n\n```python\n{proposal.source}```\n"
+
+    def _review(self) -> str:
+        """Mostly in favour, now and then against, and now and then without a verdict."""
+        return self._rng.choices(REVIEWS, (0.9, 0.05, 0.05))[0]
 
     def _sample(self, text: str, low: int) -> Sample:
         tokens = list(text.encode())[:24]

@@ -11,6 +11,7 @@ import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from hypothesis import settings
@@ -40,10 +41,25 @@ LIMITS = CurationSettings(
 )
 GATES = AdmissionSettings()
 LIMIT = GATES.near_duplicate or 0.0
-TOPICS = st.integers(0, 6)
+TOPICS = st.integers(0, 4)
 MOMENTS = st.sampled_from(["never", "before it is known", "before it is stored", "once it is stored"])
 MADE_BY = st.sampled_from([Origin.POLICY, Origin.POLICY, Origin.GRAMMAR, Origin.BRICK])
-WHO = st.sampled_from(["everything", "validator", "novelty"])
+VICTIMS = st.sampled_from(["everything", "validator", "novelty", "curator"])
+PROPOSALS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "topic": TOPICS,
+            "variant": st.integers(0, 3),
+            "names": st.integers(0, 1),
+            "by": MADE_BY,
+            "apart": st.booleans(),
+            "killed": MOMENTS,
+            "victim": st.sampled_from(["everything", "validator", "novelty"]),
+        }
+    ),
+    min_size=1,
+    max_size=4,
+)
 
 
 class Killed(Exception):
@@ -102,19 +118,16 @@ class Histories(RuleBasedStateMachine):
         self.kill_novelty()
         self.kill_curator()
 
-    @rule()
     def kill_validator(self) -> None:
         """It comes back with what the pool says, and novelty may know what it had been about to admit."""
         self.register = Register(filter(None, map(self.pool.get, self.pool.ids())))
         self.copies = Copies(self.register, ArchiveNovelty(self), GATES)
 
-    @rule()
     def kill_novelty(self) -> None:
         """It comes back with its file, or anew, and what the journal says; the validator goes on."""
         self.archive = Archive.open(self.folder / "novelty.npz", self.pool)
         self.publish(self.archive.clusters.family)
 
-    @rule()
     def kill_curator(self) -> None:
         """It comes back with the state it saved last, and what the pool says."""
         self.curator = Curator(LIMITS)
@@ -126,8 +139,15 @@ class Histories(RuleBasedStateMachine):
             self.curator.load_state_dict(state)
         self.pool.put_state("curator", self.curator.state_dict())
 
-    @rule()
-    def kill(self) -> None:
+    @rule(victim=VICTIMS)
+    def kill(self, victim: str) -> None:
+        """One that dies alone comes back while the others go on."""
+        if victim == "everything":
+            self.kill_everything()
+        else:
+            {"validator": self.kill_validator, "novelty": self.kill_novelty, "curator": self.kill_curator}[victim]()
+
+    def kill_everything(self) -> None:
         old, self.lives = self.folder / f"pool-{self.lives}", self.lives + 1
         new = self.folder / f"pool-{self.lives}"
         new.mkdir()
@@ -135,17 +155,22 @@ class Histories(RuleBasedStateMachine):
         self.pool.close()  # lets its memory go; what counts was copied before
         self.open()
 
-    @rule(topic=TOPICS, variant=st.integers(0, 4), by=MADE_BY, apart=st.booleans(), killed=MOMENTS, who=WHO)
-    def propose(self, topic: int, variant: int, by: Origin, apart: bool, killed: str, who: str) -> None:
-        candidate = self.candidate(topic, variant, by, apart and by is Origin.BRICK)
-        self.victim = who
+    @rule(proposals=PROPOSALS)
+    def propose(self, proposals: list[dict[str, Any]]) -> None:
+        for each in proposals:
+            apart = each["apart"] and each["by"] is Origin.BRICK
+            candidate = self.candidate(each["topic"], each["variant"], each["by"], apart, each["names"])
+            self.judge(candidate, each["killed"], each["victim"])
+
+    def judge(self, candidate: Member, killed: str, victim: str) -> None:
+        self.victim = victim
         try:
             if self.passes(candidate):
                 self.take_note(candidate, killed)
                 self.admit(candidate)
                 self.die(killed, "once it is stored")
         except Killed:
-            self.kill() if who == "everything" else self.kill_validator()
+            self.kill(victim)
             if killed == "once it is stored":  # whoever asked got no answer, and asks again
                 self.admit(candidate)
 
@@ -172,8 +197,9 @@ class Histories(RuleBasedStateMachine):
             chosen = tuple(self.rng.sample(parts, size))
             self.admit(Member(Composite("SEQUENTIAL", (chosen,), "int", "int"), Origin.COMPOSER, chosen))
 
-    def candidate(self, topic: int, variant: int, by: Origin, apart: bool) -> Member:
-        text = f"topic {topic} variant {variant}"
+    def candidate(self, topic: int, variant: int, by: Origin, apart: bool, names: int = 0) -> Member:
+        """Under other names it is another program with the same code."""
+        text = f"topic {topic} variant {variant} names {names}"
         program = Program(text, "Name", text, "int", "int")
         normal = f"code {topic} {variant}"
         return Member(
@@ -295,6 +321,7 @@ class Histories(RuleBasedStateMachine):
                 assert not any(self.is_apart(part) for part in member.parents)
                 continue
             for other in earlier:
+                assert member.evidence["normal"] != other.evidence["normal"], "renamed"
                 near = float(np.frombuffer(member.embedding, "<f4") @ np.frombuffer(other.embedding, "<f4"))
                 assert near < LIMIT or member.origin is not Origin.POLICY
             earlier.append(member)
