@@ -16,6 +16,7 @@ from cluster.resolve import PRESETS, ConfigError, dump, resolve
 from cluster.run_folder import RunFolderError, held, named, phase
 from cluster.submission import SubmissionError, settled
 from envpool.store import StoreError
+from training.policy.source import ModelUnavailable, is_writer, resolve_model
 
 INTERRUPTED_EXIT = 130
 
@@ -47,7 +48,17 @@ def run(
     if dry_run:
         typer.echo(dump(resolved), nl=False)
     else:
+        _require_writer(resolved.policy.model)
         _drive(named(settled(resolved)), plain, detach)
+
+
+def _require_writer(model: str) -> None:
+    """A writer takes half an hour to make, so it is asked for before anything of a run is made."""
+    try:
+        if is_writer(model):
+            resolve_model(model)
+    except ModelUnavailable as error:
+        fail(f"policy.model: {error}", 2)
 
 
 def _drive(config: Config, plain: bool, detach: bool) -> None:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PRESET = "local-writer"
 INTERRUPTED_EXIT = 130
+LINE_SECONDS = 30.0
+"""Between two lines of progress where there is no terminal."""
 DEFAULT = WarmStart()
 
 
@@ -77,13 +79,14 @@ def _base(model: str) -> str:
 
 
 def _made(plan: WarmStart, proposals: int, threads: int) -> Path:
+    os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # before verl imports vLLM; its talk breaks the bar
     from training.warmstart.making import Tell, make
 
     pool = resolve(PRESET).pool
     programs = shipped(pool.seeds, pool.bricks, pool.held_out)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
-        bar = shown.add_task("", total=None)
+        bar, told = shown.add_task("", total=None), 0.0
 
         def phase(text: str) -> None:
             shown.update(bar, description=text, total=None)
@@ -95,7 +98,9 @@ def _made(plan: WarmStart, proposals: int, threads: int) -> Path:
                 f"step {course.step}: loss {course.loss:.3f}, {course.tokens / course.seconds:.0f} tokens/s"
             )
             shown.update(bar, description=text, total=1.0, completed=course.share)
-            if not shown.console.is_terminal and course.step % 10 == 1:
+            nonlocal told
+            if not shown.console.is_terminal and course.seconds >= told + LINE_SECONDS:
+                told = course.seconds
                 shown.console.print(f"{text}, {course.share:.0%} of the course")
 
         return make(plan, programs, _cluster, Tell(phase, progress), proposals=proposals, threads=threads)

@@ -17,6 +17,8 @@ STREAM = 1_000_000
 """Added to a seed, so that no run's own grammar writes the stream of programs that lessons are made of."""
 APART_ONE_IN = 10
 """Chains of parts that are kept from lessons (ours)."""
+LONGEST = 2
+"""Parts of a program: of three, a policy that is taught this way solves too few to calibrate them (ours)."""
 SHIPPED_PARENTS = 0.5
 """Share of requests that show a shipped program; others show one of the grammar, as in a pool that grew (ours)."""
 
@@ -37,6 +39,11 @@ def fenced(source: str) -> str:
 def set_apart(proposal: Proposal) -> bool:
     """Whether the chain of parts is kept from lessons, whatever its sampler."""
     return hashlib.sha256("+".join(proposal.notes).encode()).digest()[0] % APART_ONE_IN == 0
+
+
+def teachable(proposal: Proposal) -> bool:
+    """Whether a program of the grammar may be in a lesson."""
+    return len(proposal.notes) <= LONGEST and not set_apart(proposal)
 
 
 def oracle_text(source: str) -> str:
@@ -73,7 +80,7 @@ class WritingLessons:
     def _next(self) -> str:
         while True:
             (proposal,) = self._grammar.write(1)
-            if not set_apart(proposal) and proposal.source not in self.taught:
+            if teachable(proposal) and proposal.source not in self.taught:
                 self.taught.add(proposal.source)
                 return proposal.source
 

@@ -76,6 +76,14 @@ def test_ctrl_c_says_what_is_left(base: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "nothing half made is left" in found.stdout
 
 
+def test_a_run_without_its_writer_says_how_to_make_one_and_leaves_no_folder(base: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    found = runner.invoke(app, ["run", "--config", "local-writer", f"run.folder={runs}"])
+    assert found.exit_code == 2
+    assert "policy.model" in found.stderr and "envolve warmstart" in found.stderr
+    assert not runs.exists()
+
+
 def test_the_preset_plays_with_the_writer_and_lets_it_write() -> None:
     config = resolve("local-writer")
     assert config.policy.model == "smollm2-135m-writer"

@@ -72,8 +72,8 @@ def resolve_model(name: str) -> Path:
     if name in PACKAGED:
         folder = models_folder() / name
         return folder if folder.is_dir() else prepare(name)
-    if (base := name.removesuffix(SUFFIX)) in PACKAGED:
-        return _writer(name, base)
+    if is_writer(name):
+        return _writer(name, name.removesuffix(SUFFIX))
     if Path(name).is_dir():
         return Path(name).resolve()
     return _from_hub(name)
@@ -107,6 +107,11 @@ def sha256(path: Path) -> str:
         return ""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_writer(name: str) -> bool:
+    """Whether the name stands for a writer of a packaged model."""
+    return name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in PACKAGED
 
 
 def _writer(name: str, base: str) -> Path:

@@ -6,6 +6,7 @@ of training families by the hash that splits instances. Programs run in the sand
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from envpool.answers import write
 from envpool.contract import Instance, Recipe
 from envpool.execution import Examiner, ProgramFault
 from envpool.generation import Grammar
-from envpool.generation.lessons import STREAM, Lesson
+from envpool.generation.lessons import STREAM, Lesson, teachable
 from envpool.members import Member, Origin
 from envpool.novelty.fingerprint import fingerprint
 from envpool.sandbox import Executor
@@ -45,7 +46,7 @@ async def solving_lessons(
     """
     known = [(item, await _known(executor, item.source, item.origin)) for item in shipped]
     apart = {found.behaviour for item, found in known if found and item.held_out}
-    written = [await _known(executor, item.source, Origin.GRAMMAR) for item in _stream(seed).write(grammar)]
+    written = [await _known(executor, source, Origin.GRAMMAR) for source in _stream(seed, grammar)]
     asked = [found for item, found in known if found and not item.held_out]
     asked += [found for found in written if found]
     lessons = [
@@ -54,8 +55,11 @@ async def solving_lessons(
     return [of_one for of_one in lessons if of_one]
 
 
-def _stream(seed: int) -> Grammar:
-    return Grammar(STREAM * 2 + seed)
+def _stream(seed: int, count: int) -> list[str]:
+    """Other programs than the lessons of writing have."""
+    grammar = Grammar(2 * STREAM + seed)
+    proposals = (grammar.proposal(k) for k in itertools.count())
+    return [each.source for each in itertools.islice(filter(teachable, proposals), count)]
 
 
 async def _known(executor: Executor, source: str, origin: Origin) -> Known | None:

@@ -21,7 +21,15 @@ from pathlib import Path
 from typing import Any
 
 from envpool.generation import Grammar, proposal_prompt
-from envpool.generation.lessons import STREAM, Lesson, WritingLessons, oracle_text, oracles_apart, set_apart
+from envpool.generation.lessons import (
+    LONGEST,
+    STREAM,
+    Lesson,
+    WritingLessons,
+    oracle_text,
+    oracles_apart,
+    set_apart,
+)
 from envpool.sandbox import LocalExecutor
 from envpool.shipped import Shipped
 from training.grpo.settings import LearnerSettings
@@ -63,7 +71,13 @@ def facts_of(folder: Path) -> dict[str, Any]:
 
 
 def make(
-    plan: WarmStart, programs: Sequence[Shipped], cluster: Cluster, tell: Tell, *, proposals: int, threads: int
+    plan: WarmStart,
+    programs: Sequence[Shipped],
+    cluster: Cluster,
+    tell: Tell,
+    *,
+    proposals: int,
+    threads: int,
 ) -> Path:
     """The writer's folder, made unless it is there. `programs` are those of a run, with the ones set apart.
 
@@ -89,7 +103,13 @@ def make(
 
 
 def _train(
-    plan: WarmStart, programs: Sequence[Shipped], base: Path, made: Path, cluster: Cluster, tell: Tell, threads: int
+    plan: WarmStart,
+    programs: Sequence[Shipped],
+    base: Path,
+    made: Path,
+    cluster: Cluster,
+    tell: Tell,
+    threads: int,
 ) -> None:
     tell.phase("drawing questions")
     started = time.monotonic()
@@ -146,18 +166,28 @@ async def _solving(plan: WarmStart, programs: Sequence[Shipped]) -> list[list[Le
 
 
 def _measured(
-    plan: WarmStart, programs: Sequence[Shipped], folder: Path, facts: dict[str, Any], proposals: int, threads: int
+    plan: WarmStart,
+    programs: Sequence[Shipped],
+    folder: Path,
+    facts: dict[str, Any],
+    proposals: int,
+    threads: int,
 ) -> Examined:
     shown = _examples(plan, programs, -(-proposals // A_REQUEST))
-    replies = asyncio.run(_replies(folder, [proposal_prompt([source]) for source in shown], plan.seed, threads))
+    replies = asyncio.run(
+        _replies(folder, [proposal_prompt([source]) for source in shown], plan.seed, threads)
+    )
     return asyncio.run(
-        examine(replies[:proposals], shown, set(facts["oracles"]), oracles_apart(plan.seed), os.cpu_count() or 1)
+        examine(
+            replies[:proposals], shown, set(facts["oracles"]), oracles_apart(plan.seed), os.cpu_count() or 1
+        )
     )
 
 
 def _examples(plan: WarmStart, programs: Sequence[Shipped], count: int) -> list[str]:
     """By turns a program of the grammar that no lesson had, and a shipped one."""
-    apart = [each.source for each in Grammar(STREAM + plan.seed).write(100 * count) if set_apart(each)]
+    written = Grammar(STREAM + plan.seed).write(100 * count)
+    apart = [each.source for each in written if set_apart(each) and len(each.notes) <= LONGEST]
     shipped = [each.source for each in programs if not each.held_out]
     pairs = zip(apart, shipped * count, strict=False)
     return [source for pair in pairs for source in pair][:count]

@@ -24,7 +24,7 @@ class WarmStart:
     """How a base model becomes a writer. All values are ours: the papers start from models that write already."""
 
     base: str = "smollm2-135m"
-    minutes: float = 24.0
+    minutes: float = 20.0
     """Of training; with lessons and the measurement it is the half hour that it may take."""
     steps: int = 160
     """Optimiser steps, where the minutes do not end first."""
@@ -35,9 +35,9 @@ class WarmStart:
     """Questions of one program a step, so that it stays able to solve."""
     answer_weight: float = 6.0
     """Weight of a token of an answer against one of a program: an answer is some ten tokens, a program 200."""
-    lr: float = 2e-4
+    lr: float = 4e-4
     """The highest; it rises over `warmup` steps and falls to a tenth as time or steps run out."""
-    warmup: int = 8
+    warmup: int = 6
 
     def key(self, weights: str) -> str:
         """Of the writer that these make of base weights with this digest."""

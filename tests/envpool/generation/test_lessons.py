@@ -12,6 +12,7 @@ from envpool.generation.lessons import (
     oracle_text,
     oracles_apart,
     set_apart,
+    teachable,
 )
 from envpool.generation.prompts import CONTRACT
 
@@ -23,7 +24,7 @@ def lessons(batches: int, seed: int = 0) -> list[list[Lesson]]:
 
 
 def test_a_reply_holds_a_program_of_the_grammar_and_reads_back_as_it() -> None:
-    stream = {proposal.source for proposal in Grammar(STREAM).write(2000)}
+    stream = {each.source for each in Grammar(STREAM).write(2000) if teachable(each)}
     sources = [parse_reply(lesson.reply) for batch in lessons(40) for lesson in batch]
     assert set(sources) <= stream
     assert len(set(sources)) == len(sources) == 120
