@@ -1,1 +1,4 @@
-"""The presets: `local` (two cores), `a100-node` (8 GPUs), `a100-cluster` (32 GPUs); the same keys, other numbers."""
+"""The presets: `local` and `local-writer` (two cores), `a100-node` and `evoenv-paper` (8 GPUs), `a100-cluster` (32 GPUs).
+
+The same keys, other numbers.
+"""
