@@ -129,5 +129,5 @@ def _explain(fault: dict[str, Any]) -> str:
 def _nearest(word: str, words: Iterable[str]) -> str:
     # A bare last part ("lr") is meant as often as a slip of the pen.
     endings = [known for known in words if known.split(".")[-1] == word.split(".")[-1]]
-    close = endings or difflib.get_close_matches(word, list(words), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word, endings or list(words), n=1, cutoff=0.0 if endings else 0.5)
     return f"; did you mean {close[0]!r}?" if close else ""

@@ -66,6 +66,7 @@ def test_the_last_override_of_a_key_wins() -> None:
         ("learner.learning_rte=1", ["learner.learning_rte"]),
         ("learner.groups_per_stp=1", ["'learner.groups_per_step'"]),
         ("lr=1", ["'learner.lr'"]),
+        ("reveiw.count=2", ["'review.count'"]),
         ("preset=local", ["unknown key"]),
         ("learner.lr", ["write learner.lr=value"]),
         ("faster", ["write section.key=value"]),
