@@ -14,7 +14,9 @@ from __future__ import annotations
 import logging
 import os
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from cluster.metrics.sink import Record
 
@@ -79,8 +81,17 @@ def write(path: Path, rows: list[Record]) -> None:
 
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".tmp")
-    pq.write_table(pa.Table.from_pylist(rows), scratch)
+    pq.write_table(pa.Table.from_pylist([_encodable(row) for row in rows]), scratch)
     os.replace(scratch, path)
+
+
+def _encodable(value: Any) -> Any:
+    """The same with lone surrogates, which a model may write and no file of text holds, as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, Mapping):
+        return {key: _encodable(each) for key, each in value.items()}
+    return [_encodable(each) for each in value] if isinstance(value, list) else value
 
 
 def read(path: Path) -> list[Record]:

@@ -143,7 +143,7 @@ async def test_a_model_that_fails_is_asked_again_told_once_and_nothing_is_judged
 
         await until(standing)
         assert (len(told(config)), funnel(config).get("reply", 0)) == (3 * count, 3 * count)
-        server.groups, server.does = [["nothing", "", f"more of nothing: {count}"]], "writes"
+        server.groups, server.does = [["nothing but \ud800", "", f"more of nothing: {count}"]], "writes"
 
         async def goes_on(count: int = count) -> bool:
             return len(told(config)) == 3 * (count + 1)

@@ -27,6 +27,14 @@ def test_each_policy_has_a_folder_of_its_own(tmp_path: Path) -> None:
     assert other.column("response").to_pylist() == ["other-0", "other-1"]
 
 
+def test_a_lone_surrogate_in_what_a_model_wrote_does_not_keep_the_rest_from_being_written(tmp_path: Path) -> None:
+    table = SampleTable(tmp_path, most_groups=4)
+    rows = [{"group": "g", "reply": reply, "parents": [reply]} for reply in ("half \ud800 a pair", "ä")]
+    table.proposals(rows)
+    [file] = (tmp_path / "proposals").iterdir()
+    assert pq.read_table(file).column("reply").to_pylist() == ["half \\ud800 a pair", "ä"]
+
+
 def test_the_oldest_groups_are_forgotten_when_no_step_asks_for_them(tmp_path: Path) -> None:
     table = SampleTable(tmp_path, most_groups=2)
     for number in range(5):
