@@ -82,7 +82,7 @@ class PolicyConfig(Section):
     max_model_len: Count = 1024
     max_tokens: Count = Field(32, description="longest response of a solver")
     temperature: Annotated[float, Field(gt=0)] = Field(
-        1.0, description="paper (EvoEnv); the same in learner and solver"
+        1.0, description="ours; the same in learner and solver"
     )
     system: str = Field("", description="system message; empty: none")
     examples: tuple[tuple[str, str], ...] = Field((), description="worked examples: (user, assistant) turns")
@@ -108,7 +108,7 @@ class LearnerConfig(Section):
     threads: Annotated[int, Field(ge=0)] = Field(0, description="CPU threads a rank; 0: cores / ranks")
     lr: Annotated[float, Field(gt=0)] = 1e-6
     clip_low: Share = 0.2
-    clip_high: Share = Field(0.28, description="paper (both)")
+    clip_high: Share = Field(0.28, description="paper (RACES)")
     groups_per_step: Count = 128
     group_size: Annotated[int, Field(ge=2)] = 16
     micro_batch: Count = 8
