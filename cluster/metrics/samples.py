@@ -33,30 +33,32 @@ class SampleTable:
         self._rows = {path.stem: rows for path in self._oldest_first() if (rows := read(path))}
 
     def keep(self, rows: list[Record], most_groups: int = 0) -> None:
-        """One group's rows; `most_groups` raises the limit for all."""
+        """One group's rows; `most_groups` raises the limit for all. The oldest of those too many are forgotten."""
         self._most = max(self._most, most_groups)
         self._rows[rows[0]["group"]] = rows
+        while len(self._rows) > self._most:  # also where nothing can be written any more
+            self._forget(next(iter(self._rows)))
 
     def save(self, group: str) -> None:
-        """Write a group that waits, and forget the oldest of those too many. Raises OSError."""
+        """Write a group that waits. Raises OSError."""
         with self._writing:
             if group in self._rows:  # else its update came first
                 write(self._waiting(group), self._rows[group])
-            while len(self._rows) > self._most:
-                self._forget(next(iter(self._rows)))
 
     def of(self, groups: list[str]) -> list[Record]:
         """Rows of these groups that are here."""
         return [row for group in groups for row in self._rows.get(group, [])]
 
     def trained(self, groups: list[str], step: int, version: int, policy: str = "") -> None:
-        """Write the rows that a version was trained on, and forget them. Raises OSError."""
+        """Write the rows that a version was trained on, and forget them, written or not. Raises OSError."""
         with self._writing:
             rows = [row | {"step": step, "trained": True} for row in self.of(groups)]
-            if rows:
-                write(self._folder / "samples" / policy / f"version-{version:06d}.parquet", rows)
-            for group in groups:
-                self._forget(group)
+            try:
+                if rows:
+                    write(self._folder / "samples" / policy / f"version-{version:06d}.parquet", rows)
+            finally:
+                for group in groups:
+                    self._forget(group)
 
     def proposals(self, rows: list[Record]) -> None:
         """Write the proposals of one prompt; the same ones again replace them. Raises OSError."""

@@ -1,4 +1,4 @@
-"""The verdict that a proposal got before, where whoever waited for it died: to judge it anew would call it its own copy.
+"""The verdict that a proposal got before, where whoever waited for it died: judged anew, it would be its own copy.
 
 Pure: it reads the pool and judges nothing. A proposal that copies a member leaves no record of its own, and is refused
 once more as what it is.
