@@ -13,6 +13,7 @@ from zipfile import BadZipFile
 import faiss
 import numpy as np
 
+from envpool.novelty import huge_pages
 from envpool.novelty.embedding import DIMENSION
 
 BLOCK = 1024
@@ -31,6 +32,7 @@ class NoveltyIndex:
         self._index = faiss.IndexFlatIP(DIMENSION)
         self._ids: list[str] = []
         self._known: dict[str, int] = {}
+        self._advised = (0, 0)
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -51,6 +53,15 @@ class NoveltyIndex:
                 self._index.add(np.stack(list(new.values())))
                 self._known.update(zip(new, range(len(self), len(self) + len(new)), strict=True))
                 self._ids.extend(new)
+        if self._ids:
+            self._ask_for_huge_pages()
+
+    def _ask_for_huge_pages(self) -> None:
+        """For the vectors, where they have moved, or a quarter more of them came, since it was asked last."""
+        address, count = int(self._index.get_xb()), len(self)
+        if address != self._advised[0] or 4 * count > 5 * self._advised[1]:
+            huge_pages.ask_for(address, 4 * DIMENSION * count)
+            self._advised = (address, count)
 
     def embedding(self, id: str) -> bytes:
         """What was kept for an id. Raises KeyError."""

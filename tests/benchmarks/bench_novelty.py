@@ -3,8 +3,8 @@
 The exact index (FAISS, flat inner product) against brute force with numpy: the same vectors in one float32 matrix that
 doubles when it is full, a product and its largest entry. Both sides on one thread, both through the same calls, query
 by query in turns, in CPU time, which is the latency where nothing else runs; the wall time of ours stands beside it.
-Both read every vector once for a query, so both wait for memory, and neither gains on the other with size; a program's
-embedding takes ten times what its query takes at 100,000. Vectors are synthetic, about 45 topics with noise, so that
+Both read every vector once for a query, so both wait for memory, which is quicker on huge pages (numpy asks for them by
+itself, for FAISS `envpool.novelty.huge_pages` does). Vectors are synthetic, about 45 topics with noise, so that
 families are as many as the paper counts. Embeddings are real: MiniLM as it is installed, over rules and code of the
 shipped seeds, cut to what the model reads at once; in batches, as a rebuild would, against one at a time, as candidates
 come, and against the plain `encode` of sentence-transformers, a text a call.
