@@ -237,7 +237,7 @@ def test_pool_add_admits_what_passes_and_records_what_falls(runs: Path, tmp_path
     [added] = json.loads(envolve("pool", "ls", "--folder", runs, "--origin", "user", "--json").stdout)
     assert (added["name"], added["status"]) == ("CountLarge", "active")
     again = envolve("pool", "add", good, "--folder", runs)
-    assert f"rejected at duplicate: the same source as {added['id']}" in again.output
+    assert f"rejected at duplicate: the same source as CountLarge ({added['id']})" in again.output
     record = json.loads(envolve("pool", "show", added["id"], "--folder", runs, "--json").stdout)
     assert (record["set apart with"], record["history"][0]["step"]) == ("count_large", 4)
 
