@@ -28,13 +28,20 @@ def test_the_example_environment_passes_every_mechanical_gate_and_is_no_copy_of_
     assert result.exit_code == 0, result.output
 
 
-def overrides() -> list[str]:
-    return re.findall(r"\b[a-z]+\.[a-z_]+='?[^\s'`]+", "\n".join(blocks("bash")))
+OVERRIDE = re.compile(r"\b[a-z]+\.[a-z_]+='?[^\s'`]+")
 
 
-@pytest.mark.parametrize("override", overrides())
-def test_every_override_it_shows_is_one(override: str) -> None:
-    assert resolve("local", [override.replace("'", "")])
+def overridden() -> list[str]:
+    """The lines of commands that override a key, each without its remark."""
+    lines = "\n".join(blocks("bash")).splitlines()
+    return [line for line in (line.partition("  #")[0] for line in lines) if OVERRIDE.search(line)]
+
+
+@pytest.mark.parametrize("line", overridden())
+def test_every_override_it_shows_is_one(line: str) -> None:
+    preset = re.search(r"--config ([a-z0-9-]+)(?= )", line)
+    given = [override.replace("'", "") for override in OVERRIDE.findall(line)]
+    assert resolve(preset[1] if preset else "local", given)
 
 
 def test_it_names_every_section_of_the_configuration() -> None:
