@@ -80,9 +80,10 @@ def _base(model: str) -> str:
 
 def _made(plan: WarmStart, proposals: int, threads: int) -> Path:
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")  # before verl imports vLLM; its talk breaks the bar
-    from training.warmstart.making import Tell, make
+    from training.warmstart.making import Asked, Tell, make
 
-    pool = resolve(PRESET).pool
+    config = resolve(PRESET)
+    pool, asked = config.pool, Asked(proposals, config.policy.temperature)
     programs = shipped(pool.seeds, pool.bricks, pool.held_out)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
@@ -103,7 +104,7 @@ def _made(plan: WarmStart, proposals: int, threads: int) -> Path:
                 told = course.seconds
                 shown.console.print(f"{text}, {course.share:.0%} of the course")
 
-        return make(plan, programs, _cluster, Tell(phase, progress), proposals=proposals, threads=threads)
+        return make(plan, programs, _cluster, Tell(phase, progress), asked=asked, threads=threads)
 
 
 @contextmanager
@@ -140,7 +141,8 @@ def _summary(facts: dict[str, Any]) -> Table:
     )
     past = round(examined["past_l4"] * examined["proposals"])
     caption = (
-        f"past L1 to L4: {examined['past_l4']:.2f} of {examined['proposals']}, 95 % interval {low:.2f} to {high:.2f}; "
+        f"at temperature {facts['asked']['temperature']:g} past L1 to L4: {examined['past_l4']:.2f} of "
+        f"{examined['proposals']}, 95 % interval {low:.2f} to {high:.2f}; "
         f"of these {past}, {examined['repeated']} have an oracle that a lesson had, {examined['apart']} one of the "
         f"grammar that no lesson had"
     )

@@ -2,8 +2,8 @@
 
 Invariant: its folder appears by one atomic rename, once the course is over and the weights are written; whoever finds
 it finds it whole, and an interruption at any moment before leaves nothing of it. What was measured follows, by another
-atomic rename, so that a measurement that was interrupted is made by the next call and no lesson is repeated. One
-process makes a writer, others wait for it. It starts no Ray: the cluster comes in from outside.
+atomic rename: a measurement that was interrupted, or is asked for otherwise, is made by the next call and costs no
+lesson. One process makes a writer, others wait for it. It starts no Ray: the cluster comes in from outside.
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ Cluster = Callable[[], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a writer is measured by."""
+
+    proposals: int = 64
+    temperature: float = 1.0
+    """Of sampling, as in the runs that it is made for."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tell:
     """Where news of the making goes."""
 
@@ -65,7 +74,7 @@ class Tell:
 
 
 def facts_of(folder: Path) -> dict[str, Any]:
-    """What a writer was made from and, under "examined", what was measured of it (None before)."""
+    """What a writer was made from; under "examined" what was measured of it (None before), as "asked" says."""
     facts: dict[str, Any] = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     return facts
 
@@ -76,7 +85,7 @@ def make(
     cluster: Cluster,
     tell: Tell,
     *,
-    proposals: int,
+    asked: Asked,
     threads: int,
 ) -> Path:
     """The writer's folder, made unless it is there. `programs` are those of a run, with the ones set apart.
@@ -95,10 +104,10 @@ def make(
                 _train(plan, programs, base, made, cluster, tell, threads)
                 made.rename(folder)
         facts = facts_of(folder)
-        if facts["examined"] is None:
-            tell.phase(f"measuring: {proposals} proposals through the gates")
-            facts["examined"] = _measured(plan, programs, folder, facts, proposals, threads).to_dict()
-            _write_facts(folder, facts)
+        if facts["asked"] != asdict(asked):
+            tell.phase(f"measuring: {asked.proposals} proposals through the gates")
+            examined = _measured(plan, programs, folder, facts, asked, threads)
+            _write_facts(folder, facts | {"asked": asdict(asked), "examined": examined.to_dict()})
     return folder
 
 
@@ -121,7 +130,8 @@ def _train(
     facts = {
         "plan": asdict(plan), "recipe": RECIPE, "steps": last.step, "reply_tokens": last.tokens,
         "training_seconds": last.seconds, "seconds": time.monotonic() - started, "loss": last.loss,
-        "taught": len(writing.taught), "oracles": sorted(map(oracle_text, writing.taught)), "examined": None,
+        "taught": len(writing.taught), "oracles": sorted(map(oracle_text, writing.taught)),
+        "asked": None, "examined": None,
     }  # fmt: skip
     _write_facts(made, facts)
 
@@ -170,18 +180,22 @@ def _measured(
     programs: Sequence[Shipped],
     folder: Path,
     facts: dict[str, Any],
-    proposals: int,
+    asked: Asked,
     threads: int,
 ) -> Examined:
-    shown = _examples(plan, programs, -(-proposals // A_REQUEST))
-    replies = asyncio.run(
-        _replies(folder, [proposal_prompt([source]) for source in shown], plan.seed, threads)
-    )
-    return asyncio.run(
-        examine(
-            replies[:proposals], shown, set(facts["oracles"]), oracles_apart(plan.seed), os.cpu_count() or 1
+    shown = _examples(plan, programs, -(-asked.proposals // A_REQUEST))
+    requests = [
+        GenerationRequest(
+            messages=tuple(messages(proposal_prompt([source]))),
+            n=A_REQUEST,
+            max_tokens=REPLY_TOKENS,
+            temperature=asked.temperature,
         )
-    )
+        for source in shown
+    ]
+    replies = asyncio.run(_replies(folder, requests, plan.seed, threads))[: asked.proposals]
+    taught, apart = set(facts["oracles"]), oracles_apart(plan.seed)
+    return asyncio.run(examine(replies, shown, taught, apart, os.cpu_count() or 1))
 
 
 def _examples(plan: WarmStart, programs: Sequence[Shipped], count: int) -> list[str]:
@@ -193,7 +207,7 @@ def _examples(plan: WarmStart, programs: Sequence[Shipped], count: int) -> list[
     return [source for pair in pairs for source in pair][:count]
 
 
-async def _replies(folder: Path, prompts: Sequence[str], seed: int, threads: int) -> list[str]:
+async def _replies(folder: Path, requests: Sequence[GenerationRequest], seed: int, threads: int) -> list[str]:
     from training.policy.engine import VllmEngine
 
     settings = EngineSettings(
@@ -203,11 +217,7 @@ async def _replies(folder: Path, prompts: Sequence[str], seed: int, threads: int
     engine = VllmEngine(settings)
     await engine.start()
     try:
-        asked = [
-            GenerationRequest(messages=tuple(messages(prompt)), n=A_REQUEST, max_tokens=REPLY_TOKENS)
-            for prompt in prompts
-        ]
-        return [sample.text for group in await engine.generate(asked) for sample in group]
+        return [sample.text for group in await engine.generate(requests) for sample in group]
     finally:
         await engine.close()
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from envpool.shipped import Shipped, shipped
+from envpool.shipped import shipped
 from training.policy.source import WEIGHTS
 from training.warmstart import making
 from training.warmstart.course import Progress
 from training.warmstart.examination import Examined
-from training.warmstart.making import Tell, facts_of, make
+from training.warmstart.making import Asked, Tell, facts_of, make
 from training.warmstart.plan import WarmStart
 
 PROGRAMS = shipped(["inversion_count"], "none")
@@ -64,8 +64,8 @@ class Course:
         self.clusters += 1
         yield
 
-    def make(self, plan: WarmStart, programs: list[Shipped] = PROGRAMS) -> Path:
-        return make(plan, programs, self.cluster, Tell(), proposals=4, threads=1)
+    def make(self, plan: WarmStart, asked: Asked = Asked(4)) -> Path:  # noqa: B008 (frozen)
+        return make(plan, PROGRAMS, self.cluster, Tell(), asked=asked, threads=1)
 
 
 @pytest.fixture
@@ -117,6 +117,16 @@ def test_an_interrupted_measurement_costs_no_lesson(course: Course, base: Path) 
     folder = course.make(plan)
     assert (course.taught, course.measured) == (1, 1)
     assert facts_of(folder)["examined"] is not None
+
+
+def test_another_measurement_of_the_same_writer_is_made_and_costs_no_lesson(
+    course: Course, base: Path
+) -> None:
+    plan = WarmStart(str(base))
+    folder = course.make(plan)
+    assert course.make(plan, Asked(8, temperature=0.5)) == folder
+    assert (course.taught, course.measured) == (1, 2)
+    assert facts_of(folder)["asked"] == {"proposals": 8, "temperature": 0.5}
 
 
 def test_what_a_killed_process_left_is_cleared_away(course: Course, base: Path, tmp_path: Path) -> None:

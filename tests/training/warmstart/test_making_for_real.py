@@ -18,7 +18,7 @@ from envpool.shipped import shipped
 from training.policy.source import WEIGHTS, resolve_model
 from training.warmstart import making
 from training.warmstart.course import Progress
-from training.warmstart.making import Tell, facts_of, make
+from training.warmstart.making import Asked, Tell, facts_of, make
 from training.warmstart.plan import WarmStart
 
 ROOT = Path(__file__).parents[3]
@@ -61,7 +61,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_writer_is_taught_written_served_and_judged(base: Path) -> None:
     seen: list[Progress] = []
     plan = WarmStart(str(base), minutes=5, steps=3, replies=2, answers=2, lr=1e-2, warmup=1)
-    folder = make(plan, PROGRAMS, cluster, Tell(progress=seen.append), proposals=4, threads=1)
+    folder = make(plan, PROGRAMS, cluster, Tell(progress=seen.append), asked=Asked(4), threads=1)
     assert [progress.step for progress in seen] == [1, 2, 3]
     assert seen[-1].loss < seen[0].loss
     facts = facts_of(folder)
