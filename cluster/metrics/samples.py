@@ -6,7 +6,8 @@
     proposals/GROUP.parquet                the proposals that came of one prompt
 
 Invariant: a file is whole or not there, and whoever opens the table again has what waits. Rows of groups that no step
-asks for are forgotten, oldest first.
+asks for are forgotten, oldest first: by `keep` in memory alone, since whoever calls it may neither wait nor fail, and
+with their files by the next `save`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +38,17 @@ class SampleTable:
         """One group's rows; `most_groups` raises the limit for all. The oldest of those too many are forgotten."""
         self._most = max(self._most, most_groups)
         self._rows[rows[0]["group"]] = rows
-        while len(self._rows) > self._most:  # also where nothing can be written any more
-            self._forget(next(iter(self._rows)))
+        for group in list(self._rows)[: max(0, len(self._rows) - self._most)]:  # also where nothing can be written any more
+            self._rows.pop(group, None)
 
     def save(self, group: str) -> None:
-        """Write a group that waits. Raises OSError."""
+        """Write a group that waits, and remove the files of those forgotten. Raises OSError."""
         with self._writing:
-            if group in self._rows:  # else its update came first
-                write(self._waiting(group), self._rows[group])
+            if rows := self._rows.get(group):  # else its update came first, or others took its place
+                write(self._waiting(group), rows)
+            for path in self._waiting("").parent.glob("*.parquet"):
+                if path.stem not in self._rows:
+                    _remove(path)
 
     def of(self, groups: list[str]) -> list[Record]:
         """Rows of these groups that are here."""
@@ -66,13 +71,19 @@ class SampleTable:
 
     def _forget(self, group: str) -> None:
         self._rows.pop(group, None)
-        self._waiting(group).unlink(missing_ok=True)
+        _remove(self._waiting(group))
 
     def _oldest_first(self) -> list[Path]:
         return sorted(self._waiting("").parent.glob("*.parquet"), key=lambda path: path.stat().st_mtime_ns)
 
     def _waiting(self, group: str) -> Path:
         return self._folder / "waiting" / f"{group}.parquet"
+
+
+def _remove(path: Path) -> None:
+    """Where it cannot be, the next save tries again: a file too many is no reason to lose others."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def write(path: Path, rows: list[Record]) -> None:
