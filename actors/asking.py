@@ -1,8 +1,9 @@
 """What gates ask of models: answers of the run's own policy to calibrate a candidate with, and reviews of it.
 
 Invariant: a model that does not answer says nothing about the candidate, which is an InfrastructureFault; a model that
-does not take the prompt, say because it is too long, cannot judge the candidate, which is a Refusal. What the answers
-mean is `envpool.admission`'s. Reviews are nobody's samples: they are never trained on.
+does not take the prompt, say because it is too long, cannot judge the candidate, which is a Refusal, and so is what the
+candidate itself breaks on. What the answers mean is `envpool.admission`'s. Reviews are nobody's samples: they are never
+trained on.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ class Models:
         self._reviewers = actor.solvers_of(self._reviewer)
 
     async def calibrate(self, member: Member, instances: list[Instance]) -> Counts | None:
-        """One answer of the live solver for each instance, counted; None where one got no verdict."""
+        """One answer of the live solver for each instance, counted; None where the machine gave one no verdict.
+
+        Raises Refusal where the program gave none: what breaks on an answer falls where scoring is tried (L5).
+        """
         policy, prompts = self._policy, [instance.prompt for instance in instances]
         with _answering("solver"):
             answers = await self._actor.solvers.generate(prompts, 1, policy.max_tokens, policy.temperature)
@@ -43,7 +47,11 @@ class Models:
             await examiner.score(instance, answer[0]["text"])
             for instance, answer in zip(instances, answers, strict=True)
         ]
-        if any(isinstance(outcome, Failed) for outcome in outcomes):
+        failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        for outcome in failed:
+            if outcome.program:
+                raise Refusal(f"it breaks on an answer: {outcome.reason.removeprefix('quarantine: ')}", "L5")
+        if failed:
             return None
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         return Counts(len(outcomes), sum(outcome.success for outcome in scored), len(scored))

@@ -38,6 +38,8 @@ class ValidatorActor(Actor):
             review=models.review if self.config.review.enabled else None,
         )
         self._slots = asyncio.Semaphore(self.config.admission.concurrent)
+        self._running: dict[tuple[str, str], asyncio.Task[dict[str, Any]]] = {}
+        """judgings of proposals, by proposal and source"""
         self._waiting = self._judged = self._admitted = self._reviewed = self._compared = 0
         self._agreement = 0.0
 
@@ -57,20 +59,18 @@ class ValidatorActor(Actor):
     ) -> dict[str, Any]:
         """All gates for one program; the verdict as plain data. Idempotent: a program is admitted once.
 
-        `proposal` (`Draft.origin`) is kept with the verdict, and asking again for the same one gives that verdict.
+        `proposal` (`Draft.origin`) is kept with the verdict, and asking again for the same one gives that verdict,
+        also while it is still judged: judged beside itself it would be its own copy.
         """
         await self.ready()
-        self._waiting += 1
-        try:
-            async with self._slots:
-                if proposal and (known := concluded(self.pool_reader, source, proposal["id"])) is not None:
-                    return known.to_dict()
-                verdict = await self._admission.judge(
-                    source, Origin(origin), parents, name=name, held_out=held_out
-                )
-                return await self._conclude(verdict, source, origin, proposal)
-        finally:
-            self._waiting -= 1
+        if proposal is None:
+            return await self._judge(source, origin, parents, name, held_out, proposal)
+        key = str(proposal["id"]), source
+        if (running := self._running.get(key)) is None:
+            running = asyncio.ensure_future(self._judge(source, origin, parents, name, held_out, proposal))
+            self._running[key] = running
+            running.add_done_callback(lambda ended: self._judged_once(key, ended))
+        return await asyncio.shield(running)  # whoever asked first may go, and the second one waits on
 
     async def refuse(self, reply: str, origin: str, reason: str, proposal: dict[str, Any]) -> dict[str, Any]:
         """The verdict on a reply that holds no program. Idempotent, as `judge`."""
@@ -134,6 +134,32 @@ class ValidatorActor(Actor):
             program.source, program.origin.value, name=program.name, held_out=program.held_out
         )
         return bool(verdict["admitted"])
+
+    def _judged_once(self, key: tuple[str, str], ended: asyncio.Task[dict[str, Any]]) -> None:
+        del self._running[key]
+        if not ended.cancelled():
+            ended.exception()  # seen, also where nobody waits any more
+
+    async def _judge(
+        self,
+        source: str,
+        origin: str,
+        parents: tuple[str, ...],
+        name: str,
+        held_out: bool,
+        proposal: dict[str, Any] | None,
+    ) -> dict[str, Any]:
+        self._waiting += 1
+        try:
+            async with self._slots:
+                if proposal and (known := concluded(self.pool_reader, source, proposal["id"])) is not None:
+                    return known.to_dict()
+                verdict = await self._admission.judge(
+                    source, Origin(origin), parents, name=name, held_out=held_out
+                )
+                return await self._conclude(verdict, source, origin, proposal)
+        finally:
+            self._waiting -= 1
 
     async def _conclude(
         self, verdict: Verdict, source: str, origin: str, proposal: dict[str, Any] | None

@@ -2,7 +2,8 @@
 
 Levels are probed upward from 0: what is always solved at a level is asked at the next, up to the last that L2 to L5
 held at; the level that it is admitted at is recorded (ours), and so are the answers to each, which are the first that
-the pool knows of this policy.
+the pool knows of this policy. A program that breaks on the way falls at the gate that it should have fallen at, since
+only what is not the program's fault counts as valid.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -17,7 +18,9 @@ from envpool.members import Member
 from envpool.sandbox import Executor, InfrastructureFault
 
 Calibrate = Callable[[Member, list[Instance]], Awaitable[Counts | None]]
-"""One response of the solver to each instance, counted. None where one got no verdict."""
+"""One response of the solver to each instance, counted. None where the machine gave one no verdict.
+
+Raises Refusal where the program breaks on one, or the solver cannot be asked."""
 
 FIRST_SEED = 2_000_000
 
@@ -51,7 +54,7 @@ async def _instances(executor: Executor, member: Member, level: int, count: int)
         try:
             instance = await examiner.build_split(Recipe(member.id, FIRST_SEED + seed, level), held_out=False)
         except ProgramFault as fault:
-            raise Refusal(f"an instance of level {level} fails: {fault}") from fault
+            raise Refusal(f"an instance of level {level} fails: {fault}", "L2") from fault
         if instance is not None:
             found.append(instance)
     if not found:

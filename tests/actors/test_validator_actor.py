@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -113,6 +114,16 @@ async def test_a_model_that_is_away_is_no_verdict(one: House) -> None:
         assert pool.status(Program(source, "", "", "", "").id) is None
     (one.config.run_folder / "away").unlink()
     assert (await one.peers.validator.judge(source, "policy"))["admitted"]
+
+
+async def test_a_proposal_asked_about_again_while_it_is_judged_is_judged_once(one: House) -> None:
+    source, proposal = with_solve("return 1 + sum(n % 2 == 0 for n in x)"), {"id": "generator-0-1/0"}
+    asked = (one.peers.validator.judge(source, "policy", (), proposal=proposal) for _ in range(3))
+    verdicts = await asyncio.gather(*asked)
+    assert [verdict["admitted"] for verdict in verdicts] == [True] * 3, verdicts
+    assert verdicts[0] == verdicts[1] == verdicts[2]
+    other = await one.peers.validator.judge(source, "policy", (), proposal={"id": "generator-0-1/1"})
+    assert other["gate"] == "duplicate"
 
 
 async def test_a_reviewer_by_name_is_asked_once_it_is_attached_and_until_then_there_is_no_verdict(

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 import pytest
 
 from envpool.admission import Admission, AdmissionSettings, Register
+from envpool.admission.calibration import calibrates
+from envpool.admission.verdict import MECHANICAL, Refusal
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.contract import Instance
 from envpool.curation.standings import admission_answers
-from envpool.members import Member, Origin
-from envpool.sandbox import Executor, InfrastructureFault
+from envpool.members import Member, Origin, Program
+from envpool.sandbox import Call, Executor, Fault, FaultKind, InfrastructureFault, Mode, Result
 from envpool.split import is_held_out
 from tests.envpool.admission import programs
 from tests.envpool.admission.programs import with_solve
@@ -84,6 +86,19 @@ async def test_a_solver_without_verdict_is_an_infrastructure_fault(executor: Exe
 
     with pytest.raises(InfrastructureFault):
         await Admission(executor, calibrate=silent).judge(programs.SOUND, Origin.POLICY)
+
+
+async def test_a_program_that_breaks_where_it_is_calibrated_is_not_valid() -> None:
+    class Breaking:
+        async def run(
+            self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        ) -> list[Result]:
+            return [Fault(FaultKind.CODE_ERROR, "IndexError")] * len(calls)
+
+    member = Member(Program(programs.SOUND, "CountLarge", "Count.", "list[int]", "int"), Origin.POLICY)
+    with pytest.raises(Refusal, match=r"an instance of level 0 fails: .*IndexError") as refused:
+        await calibrates(Breaking(), member, SimulatedSolver(3), AdmissionSettings())
+    assert refused.value.gate in MECHANICAL
 
 
 async def test_bricks_and_grammar_programs_are_not_calibrated(executor: Executor) -> None:
