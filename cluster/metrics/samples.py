@@ -38,7 +38,8 @@ class SampleTable:
         """One group's rows; `most_groups` raises the limit for all. The oldest of those too many are forgotten."""
         self._most = max(self._most, most_groups)
         self._rows[rows[0]["group"]] = rows
-        for group in list(self._rows)[: max(0, len(self._rows) - self._most)]:  # also where nothing can be written any more
+        too_many = max(0, len(self._rows) - self._most)
+        for group in list(self._rows)[:too_many]:  # also where nothing can be written any more
             self._rows.pop(group, None)
 
     def save(self, group: str) -> None:
