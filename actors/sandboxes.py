@@ -3,8 +3,9 @@
 Invariant: a program keeps to one sandbox, where its child is open, and keeps to it when others come or go
 (highest random weight). A sandbox that leaves, is full, away or fails is passed over: one that is full is asked again,
 and where all are, the job waits; when three places failed it is an infrastructure fault, never a verdict. One that said
-it leaves is left alone for a while, by all jobs, so that it can end. Jobs for one sandbox that are asked for at the
-same time travel in one call. An audit goes to another sandbox than the one it looks after, where there is another.
+it leaves is left alone for a while, by all jobs, so that it can end; that fails a job only where each said so to that
+job, again and again. Jobs for one sandbox that are asked for at the same time travel in one call. An audit goes to
+another sandbox than the one it looks after, where there is another.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class SandboxGroup:
         faults: list[Exception] = []
         left: set[str] = set()
         full: set[str] = set()
-        pause = FIRST_PAUSE_SECONDS
+        pause, rounds = FIRST_PAUSE_SECONDS, 0
         while len(faults) < PLACES_TRIED:
             names = places(job, self._count())
             there = [name for name in names if name not in left | full and not self._leaves(name)]
@@ -90,14 +91,22 @@ class SandboxGroup:
                 full.clear()
                 await asyncio.sleep(pause * random.uniform(0.5, 1.0))
                 pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-            else:
+            elif unasked := [name for name in names if name not in left]:
+                await self._first_back(unasked)  # another job was told that they leave, which is no fault of this one
+            elif rounds < PLACES_TRIED:
+                rounds += 1
                 left.clear()
-                faults.append(SandboxLeaving("every sandbox is leaving"))
-                await asyncio.sleep(LEAVING_SECONDS)
+                await asyncio.sleep(0.0 if names else LEAVING_SECONDS)
+            else:
+                raise InfrastructureFault(f"every sandbox is leaving, and said so {rounds + 1} times")
         raise InfrastructureFault(f"{PLACES_TRIED} sandboxes failed; the last said: {faults[-1]}")
 
     def _leaves(self, name: str) -> bool:
         return time.monotonic() < self._left.get(name, 0.0)
+
+    async def _first_back(self, names: Sequence[str]) -> None:
+        """Until the first of these may be asked again."""
+        await asyncio.sleep(max(0.0, min(self._left.get(name, 0.0) for name in names) - time.monotonic()))
 
     async def _ask(self, name: str, job: Job) -> list[Result]:
         """The job's results, by this sandbox; raises what it raised, and a fault of the machine that it told."""

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from actors import sandboxes
 from actors.peers import PeerRetired
-from actors.sandboxes import CALLS_AT_ONCE, SandboxFull, SandboxGroup, SandboxLeaving, places, ranked
+from actors.sandboxes import (
+    CALLS_AT_ONCE,
+    PLACES_TRIED,
+    SandboxFull,
+    SandboxGroup,
+    SandboxLeaving,
+    places,
+    ranked,
+)
 from envpool.sandbox import Call, InfrastructureFault, Job, Mode, Value
 from tests.actors.test_sandbox_actor import ScriptedPlaces
 
@@ -54,6 +62,43 @@ async def test_where_the_only_sandbox_is_moved_the_job_is_done_by_its_successor(
     await asyncio.sleep(0.05)
     places.faults.clear()
     assert await job == [Value("sandbox-0")]
+
+
+async def test_a_job_does_not_fail_by_what_others_were_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others come all the time and renew the mark of the only sandbox, which is moved a few times."""
+    monkeypatch.setattr(sandboxes, "LEAVING_SECONDS", 0.2)
+    scripted = ScriptedPlaces({"sandbox-0": SandboxLeaving("moved")})
+    group = SandboxGroup(scripted, lambda: 1)  # type: ignore[arg-type]
+
+    async def later(seconds: float) -> object:
+        await asyncio.sleep(seconds)
+        return await group.run(f"program {seconds}", [])
+
+    jobs = [asyncio.create_task(later(seconds)) for seconds in (0.0, 0.15, 0.3)]
+    while len(scripted.asked) < 2:  # the third job comes after this
+        await asyncio.sleep(0.01)
+    await asyncio.sleep(0.1)
+    scripted.faults.clear()
+    assert await asyncio.gather(*jobs) == [[Value("sandbox-0")]] * 3
+
+
+async def test_a_job_fails_only_after_it_has_asked_itself_and_once_more_after_its_last_pause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sandboxes, "LEAVING_SECONDS", 0.05)
+    scripted = ScriptedPlaces({"sandbox-0": SandboxLeaving("moved")})
+    group = SandboxGroup(scripted, lambda: 1)  # type: ignore[arg-type]
+
+    async def asked_by(source: str) -> int:
+        with pytest.raises(InfrastructureFault, match="every sandbox is leaving"):
+            await group.run(source, [])
+        return sum(job.source == source for batch in scripted.batches for job in batch)
+
+    async def after(seconds: float) -> int:
+        await asyncio.sleep(seconds)
+        return await asked_by(f"program {seconds}")
+
+    assert await asyncio.gather(*(after(n * 0.013) for n in range(12))) == [PLACES_TRIED + 1] * 12
 
 
 async def test_one_that_leaves_is_asked_by_no_further_job_until_it_has_had_time_to_end(
