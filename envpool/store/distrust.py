@@ -68,6 +68,17 @@ def answer_rows(pool: PoolReads, identities: Iterable[str]) -> dict[str, list[An
     return found
 
 
+def was_found(pool: PoolReads, identity: str) -> bool:
+    """Whether the journal has a finding about this member itself. Reads all of it where there is none."""
+    name = identity.encode()
+    for _, key, raw in pool.rows(("journal",)):
+        if name in (raw or b""):  # few are, and only these are worth taking apart
+            entry = encoding.unpack_entry(key, raw or b"")
+            if entry.id == identity and _is_finding(entry):
+                return True
+    return False
+
+
 def findings(pool: PoolReads, after: int, limit: int = 1000) -> tuple[list[Distrusted], int]:
     """Findings among the next `limit` journal entries above `after`, and the last entry that was looked at."""
     with pool.snapshot():
@@ -77,6 +88,10 @@ def findings(pool: PoolReads, after: int, limit: int = 1000) -> tuple[list[Distr
                 entry.seq, entry.id, tuple(all_composed_of(pool, entry.id)), entry.reason, entry.step, entry.evidence
             )
             for entry in entries
-            if entry.kind == KIND and PART not in entry.evidence
+            if _is_finding(entry)
         ]
     return found, entries[-1].seq if entries else after
+
+
+def _is_finding(entry: encoding.JournalEntry) -> bool:
+    return entry.kind == KIND and PART not in entry.evidence

@@ -108,7 +108,8 @@ class PoolWriter(Transactions):
     ) -> list[str]:
         """Quarantines a member that was found to lie, and what is composed of it, and forgets all their answers.
 
-        The ids of those it had an effect on; none the second time. Raises StoreError if it was never admitted.
+        The ids of those it had an effect on; none the second time. The first finding about a member is in the journal,
+        also where nothing of it was left to let go. Raises StoreError if it was never admitted.
         """
         with self.batch():
             lost = [identity, *distrust.all_composed_of(self, identity)]
@@ -118,7 +119,8 @@ class PoolWriter(Transactions):
             for each, rows in distrust.answer_rows(self, lost).items():
                 for key, _ in rows:
                     self._drop("answers", key)
-                if rows or standing[each] is not Status.QUARANTINED:
+                new = rows or standing[each] is not Status.QUARANTINED
+                if new or (each == identity and not distrust.was_found(self, identity)):
                     facts = (evidence or {}) if each == identity else {distrust.PART: identity}
                     dropped = [fields for _, fields in rows]
                     self._write(distrust.KIND, step, id=each, reason=reason, evidence={**facts, "dropped": dropped})

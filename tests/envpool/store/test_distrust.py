@@ -105,6 +105,24 @@ def test_one_that_was_quarantined_before_still_loses_its_answers(pool: PoolWrite
     assert pool.stats(LIAR.id, "main") == {}
 
 
+def test_a_finding_about_one_that_was_quarantined_and_has_no_answers_is_told_all_the_same(pool: PoolWriter) -> None:
+    silent = program("silent")
+    pool.admit(silent)
+    pool.transition(silent.id, Status.QUARANTINED, "it hangs")
+    assert pool.distrust(silent.id, "audit: it lies", EVIDENCE, step=4) == [silent.id]
+    [found], _ = findings(pool, 0)
+    assert (found.member, found.reason, found.evidence) == (silent.id, "audit: it lies", {**EVIDENCE, "dropped": []})
+    assert pool.distrust(silent.id, "audit: it lies", EVIDENCE) == []
+    assert check(pool) == []
+
+
+def test_one_that_fell_as_a_part_and_is_found_to_lie_itself_is_told_once(pool: PoolWriter) -> None:
+    pool.distrust(LIAR.id, "audit", EVIDENCE)
+    for effect in ([BUILT.id], []):
+        assert pool.distrust(BUILT.id, "audit: it lies too", EVIDENCE) == effect
+    assert [each.member for each in findings(pool, 0)[0]] == [LIAR.id, BUILT.id]
+
+
 def test_who_was_never_admitted_cannot_be_distrusted(pool: PoolWriter) -> None:
     with pytest.raises(StoreError, match="never admitted"):
         pool.distrust("p-unknown", "audit")
