@@ -10,6 +10,7 @@ when. What counts as refuted is `envpool.sandbox.audit`'s.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -19,8 +20,10 @@ from actors.pool import AUDIT_SECRET
 from envpool.sandbox.audit import Auditor, Observation, Refutation
 from envpool.store.distrust import Distrusted, findings
 
+logger = logging.getLogger(__name__)
+
 ROUND_SECONDS = 1.0
-"""Between two rounds; what was chosen meanwhile is recomputed in one batch."""
+"""Before what was chosen meanwhile is recomputed, in batches."""
 FINISH_SECONDS = 60.0
 """For what still waits when its actor leaves."""
 LAST_SECONDS = 5.0
@@ -40,36 +43,86 @@ class Auditing:
         secret = bytes(actor.pool_reader.state(AUDIT_SECRET) or b"")
         self._auditor = Auditor(actor.sandboxes, secret, actor.config.sandbox.audit_share)
         self._untold: list[Refutation] = []
+        self._at_work: asyncio.Task[None] | None = None
+        self._leaving = False
 
     def observe(self, observed: Observation) -> None:
         """As `Auditor.observe`."""
         self._auditor.observe(observed)
 
     async def once(self) -> None:
-        """One round."""
+        """Rounds until nothing waits; what one leaves undone when its actor leaves is for `finish`.
+
+        Raises what a round raises.
+        """
         await asyncio.sleep(ROUND_SECONDS)
-        await self._round()
+        while not self._leaving:
+            at_work = self._round()
+            while not (at_work.done() or self._leaving):
+                await asyncio.wait({at_work}, timeout=ROUND_SECONDS)
+            if at_work.done():
+                at_work.result()
+            if not self._auditor.waiting:
+                return
 
-    async def finish(self) -> None:
-        """Recomputes what its actor has still learnt before it leaves, as far as that takes no more than a minute."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(FINISH_SECONDS):
+    def leave(self) -> None:
+        """Its actor leaves: it need not wait for a round that is at work, only for `finish`."""
+        self._leaving = True
+
+    async def finish(self, seconds: float = FINISH_SECONDS) -> None:
+        """Recomputes what its actor has still learnt before it ends, as far as the time reaches. Raises nothing.
+
+        What is found is told at once; a round that the time cuts off goes on for as long as this process lives.
+        """
+        self._leaving = True
+        try:
+            async with asyncio.timeout(seconds):
                 while self._auditor.waiting or self._untold:
-                    await self._round()
+                    if not await self._went_well() and not self._auditor.waiting:
+                        break  # what the pool does not take now it would not take in a moment
+        except TimeoutError:
+            logger.warning("%d draws were not recomputed in %.0f s", self._auditor.waiting, seconds)
 
-    async def _round(self) -> None:
-        self._untold += await self._auditor.work()
-        while self._untold:
-            await self._tell(self._untold[0])
-            self._untold.pop(0)
+    async def _went_well(self) -> bool:
+        """Whether a round raised nothing; what it raised is logged, and followed by a pause."""
+        try:
+            await asyncio.shield(self._round())
+        except Exception:
+            logger.exception("a round of the audit failed")
+            await asyncio.sleep(ROUND_SECONDS)
+            return False
+        return True
+
+    def _round(self) -> asyncio.Task[None]:
+        """The round that is at work, or a new one: there is one at a time, and no caller's end cuts it off."""
+        if self._at_work is None or self._at_work.done():
+            self._at_work = asyncio.create_task(self._work())
+        return self._at_work
+
+    async def _work(self) -> None:
+        """Tells what is untold and what a batch finds. Raises only then what kept a finding from being told."""
+        errors = [error for found in list(self._untold) if (error := await self._tell(found))]
+        async for found in self._auditor.work():
+            self._untold.append(found)
+            if error := await self._tell(found):
+                errors.append(error)
+        if errors:
+            raise ExceptionGroup("findings that the pool did not take; they are told again", errors)
 
     def metrics(self) -> dict[str, float]:
-        """As `Auditor.metrics`."""
-        return self._auditor.metrics()
+        """As `Auditor.metrics`, and the findings that the pool does not have yet."""
+        return {**self._auditor.metrics(), "audits_untold": float(len(self._untold))}
 
-    async def _tell(self, found: Refutation) -> None:
-        step = int((self._actor.pool_reader.state("progress") or {}).get("step", 0))
-        await self._actor.peers.pool.distrust(found.member, found.reason, found.evidence(), step)
+    async def _tell(self, found: Refutation) -> Exception | None:
+        """Why the pool did not take it, which keeps no other finding back."""
+        try:
+            step = int((self._actor.pool_reader.state("progress") or {}).get("step", 0))
+            await self._actor.peers.pool.distrust(found.member, found.reason, found.evidence(), step)
+        except Exception as error:  # noqa: BLE001 - the next finding may be one that it takes
+            error.add_note(f"a finding about {found.member}")
+            return error
+        self._untold.remove(found)
+        return None
 
 
 class Alarms:

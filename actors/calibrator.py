@@ -56,6 +56,8 @@ class CalibratorActor(Actor):
         }
 
     async def drain(self) -> None:
+        if hasattr(self, "_auditing"):
+            self._auditing.leave()
         await super().drain()
         if hasattr(self, "_auditing"):
             await self._auditing.finish()

@@ -98,6 +98,8 @@ class SolverActor(Actor):
         return int(self._engine.version)
 
     async def drain(self) -> None:
+        if hasattr(self, "_auditing"):
+            self._auditing.leave()
         await super().drain()
         if self._playing:
             await asyncio.wait(self._playing)

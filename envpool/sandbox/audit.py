@@ -21,7 +21,7 @@ gates look at, at admission and again before a level is used.
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b, sha256
@@ -37,6 +37,8 @@ more time, so that one runs out of memory or of CPU time, and not of time by the
 program might do either on purpose, to be left in peace."""
 AT_ONCE = 2
 """Observations of one member in a batch: each of one that spins costs all the time that an audit gives."""
+BATCH = 64
+"""Observations in a batch: nothing is found before the last of them is recomputed."""
 SHOWN = 400  # characters of a result in the evidence; its digest stands for the rest
 
 
@@ -152,24 +154,18 @@ class Auditor:
         """Observations chosen and not yet recomputed."""
         return len(self._waiting)
 
-    async def work(self) -> list[Refutation]:
-        """Recomputes all that waits now: batches of second opinions, then others where one differs.
+    async def work(self) -> AsyncIterator[Refutation]:
+        """Recomputes one batch of what waits, and hands each finding on as it is confirmed.
 
-        What an error leaves undone still waits.
+        A batch has few of each member, so that one that is slow does not hold back what is found about others. What an
+        error, or a caller that stops listening, leaves undone still waits. Raises what the executor raises.
         """
-        found: list[Refutation] = []
-        due = list(self._waiting)
-        try:
-            while batch := _first_of_each(due):
-                seconds = await self._executor.run_many([_job(observed, SECOND) for observed in batch])
-                for observed, second in zip(batch, seconds, strict=True):
-                    refutation = await self._judge(observed, second)
-                    found += [refutation] if refutation is not None else []
-                due = [each for each in due if each.member not in self._refuted and each not in batch]
-        except Exception:
-            if not found:
-                raise
-        return found  # what was found goes first, also where the rest still waits
+        if not (batch := _first_of_each(self._waiting)):
+            return
+        seconds = await self._executor.run_many([_job(observed, SECOND) for observed in batch])
+        for observed, second in zip(batch, seconds, strict=True):
+            if (refutation := await self._judge(observed, second)) is not None:
+                yield refutation
 
     async def _judge(self, observed: Observation, second: Done) -> Refutation | None:
         """What becomes of one that waited. Raises what the executor raises, and then it still waits."""
@@ -178,7 +174,9 @@ class Auditor:
         opinion, refutation = Opinion.NO_EVIDENCE, None
         if isinstance(second, list):
             opinion, refutation = await judge(self._executor, observed, second)
-        self._waiting.remove(observed)
+        if not any(each is observed for each in self._waiting):
+            return None  # another caller was told of it meanwhile
+        self._waiting = [each for each in self._waiting if each is not observed]
         self._counts[opinion] += 1
         if refutation is not None:  # one finding is enough
             self._refuted.add(observed.member)
@@ -191,11 +189,11 @@ class Auditor:
         return {**counts, "audits_waiting": float(len(self._waiting))}
 
 
-def _first_of_each(due: Sequence[Observation]) -> list[Observation]:
+def _first_of_each(waiting: Sequence[Observation]) -> list[Observation]:
     taken: Counter[str] = Counter()
-    batch = []
-    for observed in due:
-        if taken[observed.member] < AT_ONCE:
+    batch: list[Observation] = []
+    for observed in waiting:
+        if taken[observed.member] < AT_ONCE and len(batch) < BATCH:
             taken[observed.member] += 1
             batch.append(observed)
     return batch

@@ -22,6 +22,7 @@ from envpool.contract import Recipe
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.sandbox import Call, Done, Job, Value
 from envpool.sandbox.audit import Observation
+from envpool.sandbox.executor import SECOND
 from envpool.shipped import shipped
 from envpool.store import PoolReader
 from tests.actors.conftest import Raise, kill
@@ -175,26 +176,80 @@ class _Leaving:
 
     def __init__(self) -> None:
         self.told: list[str] = []
+        self.refused: set[str] = set()
+        self.stuck: set[str] = set()
+        """sources of which no fork ever answers"""
         self.config = SimpleNamespace(sandbox=SimpleNamespace(audit_share=1.0))
         self.pool_reader = SimpleNamespace(state=lambda key: b"a secret" if key == AUDIT_SECRET else None)
         self.sandboxes = SimpleNamespace(run_many=self._run_many)
         self.peers = SimpleNamespace(pool=SimpleNamespace(distrust=self._distrust))
 
+    def learnt(self, *members: str) -> Auditing:
+        auditing = Auditing(self)  # type: ignore[arg-type]
+        for name in members:
+            auditing.observe(Observation(name, name, Recipe(name, 1, 0), (Call("solve", (1,)),), (Value(1),)))
+        return auditing
+
     async def _run_many(self, jobs: Sequence[Job]) -> list[Done]:
+        await asyncio.sleep(0.01)
+        if any(job.source in self.stuck and (job.replica != SECOND or len(jobs) == 1) for job in jobs):
+            await asyncio.Event().wait()
         return [[Value(2)] for _ in jobs]
 
     async def _distrust(self, member: str, *_: object) -> list[str]:
+        if member in self.refused:
+            raise RuntimeError(f"{member} was never admitted")
         self.told.append(member)
         return [member]
 
 
 async def test_what_an_actor_learnt_just_before_it_leaves_is_recomputed_and_told() -> None:
-    leaving = _Leaving()
-    auditing = Auditing(leaving)  # type: ignore[arg-type]
-    for member in ("p1", "p2"):
-        auditing.observe(Observation(member, "source", Recipe(member, 1, 0), (Call("solve", (1,)),), (Value(1),)))
+    auditing = (leaving := _Leaving()).learnt("p1", "p2")
     await auditing.finish()
     assert leaving.told == ["p1", "p2"] and auditing.metrics()["audits_waiting"] == 0
+
+
+async def test_what_was_found_is_told_though_the_time_to_finish_ends_with_another_audit_under_way() -> None:
+    (leaving := _Leaving()).stuck = {"slow"}
+    auditing = leaving.learnt("liar", "slow")
+    await auditing.finish(seconds=0.3)
+    assert leaving.told == ["liar"] and auditing.metrics()["audits_waiting"] == 1
+
+
+async def test_two_that_drain_at_once_tell_each_finding_once() -> None:
+    auditing = (leaving := _Leaving()).learnt("p1", "p2", "p3")
+    await asyncio.gather(auditing.finish(), auditing.finish())
+    assert leaving.told == ["p1", "p2", "p3"]
+
+
+async def test_a_finding_that_the_pool_does_not_take_keeps_no_other_back_and_is_told_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("actors.auditing.ROUND_SECONDS", 0.01)
+    (leaving := _Leaving()).refused = {"p1"}
+    auditing = leaving.learnt("p1", "p2")
+    with pytest.raises(ExceptionGroup) as raised:
+        await auditing.once()
+    assert "p1 was never admitted" in str(raised.value.exceptions[0])
+    assert leaving.told == ["p2"] and auditing.metrics()["audits_untold"] == 1
+    await auditing.finish()  # ends, and raises nothing
+    leaving.refused.clear()
+    await auditing.finish()
+    assert leaving.told == ["p2", "p1"] and auditing.metrics()["audits_untold"] == 0
+
+
+async def test_a_round_that_never_ends_does_not_hold_back_an_actor_that_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("actors.auditing.ROUND_SECONDS", 0.01)
+    (leaving := _Leaving()).stuck = {"slow"}
+    auditing = leaving.learnt("slow")
+    loop = asyncio.create_task(auditing.once())
+    await asyncio.sleep(0.1)
+    auditing.leave()
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await loop
+        await auditing.finish(seconds=0.1)
 
 
 async def test_groups_that_wait_and_those_that_arrive_are_dropped_by_the_buffer(make: Raise, peers: Peers) -> None:

@@ -1,6 +1,8 @@
 """When a program counts as refuted, and which draws are looked at: with opinions that are written here."""
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from envpool.contract import Recipe
 from envpool.sandbox import Call, Done, Fault, FaultKind, InfrastructureFault, Job, Mode, Value
-from envpool.sandbox.audit import AT_ONCE, Auditor, Observation, Opinion, Refutation, chosen
+from envpool.sandbox.audit import AT_ONCE, BATCH, Auditor, Observation, Opinion, Refutation, chosen
 from envpool.sandbox.results import Result
 
 LOST = InfrastructureFault("the machine is gone")
@@ -41,7 +43,11 @@ async def audited(executor: Opinions, *observations: Observation) -> tuple[Audit
     auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
     for each in observations:
         auditor.observe(each)
-    return auditor, await auditor.work()
+    return auditor, await round_of(auditor)
+
+
+async def round_of(auditor: Auditor) -> list[Refutation]:
+    return [each async for each in auditor.work()]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +112,7 @@ async def test_second_opinions_travel_together() -> None:
     executor = Opinions(*[A] * 40)
     auditor, found = await audited(executor, *(observed(A, member=f"p{n}") for n in range(40)))
     assert found == [] and executor.batches == [40]
-    assert auditor.waiting == 0 and await auditor.work() == []
+    assert auditor.waiting == 0 and await round_of(auditor) == []
     assert auditor.metrics()["audits_agreed"] == 40
 
 
@@ -179,9 +185,52 @@ async def test_what_an_error_leaves_undone_still_waits_and_what_was_found_is_tol
     auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
     for n in range(2):
         auditor.observe(observed(A, member=f"p{n}"))
-    found = await auditor.work()  # the second opinions on both, and the third on the first one
-    assert [each.member for each in found] == ["p0"]
-    assert auditor.waiting == 1
+    found = []
     with pytest.raises(RuntimeError):
-        await auditor.work()
+        async for each in auditor.work():  # the second opinions on both, and the third on the first one
+            found.append(each.member)
+    assert found == ["p0"] and auditor.waiting == 1
+    with pytest.raises(RuntimeError):
+        await round_of(auditor)
     assert auditor.waiting == 1
+
+
+async def test_a_finding_is_handed_on_before_what_else_waits_is_judged() -> None:
+    executor = Opinions(B, B, B)
+    auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
+    for n in range(2):
+        auditor.observe(observed(A, member=f"p{n}"))
+    found = await anext(auditor.work())
+    assert found.member == "p0" and auditor.waiting == 1 and len(executor.jobs) == 3
+
+
+async def test_a_round_is_one_batch_and_a_member_with_many_draws_does_not_hold_back_another() -> None:
+    executor = Opinions(*[A] * AT_ONCE, B, B)
+    auditor = Auditor(executor, b"s", share=1.0)  # type: ignore[arg-type]
+    for seed in range(40):
+        auditor.observe(observed(A, seed))
+    auditor.observe(observed(A, member="liar"))
+    assert [each.member for each in await round_of(auditor)] == ["liar"]
+    assert auditor.waiting == 40 - AT_ONCE and executor.batches == [AT_ONCE + 1, 1]
+
+
+async def test_a_batch_is_bounded() -> None:
+    auditor = Auditor(executor := Opinions(*[A] * BATCH), b"s", share=1.0)  # type: ignore[arg-type]
+    for n in range(BATCH + 5):
+        auditor.observe(observed(A, member=f"p{n}"))
+    assert await round_of(auditor) == []
+    assert auditor.waiting == 5 and executor.batches == [BATCH]
+
+
+async def test_two_rounds_at_once_count_and_find_each_thing_once() -> None:
+    class Slow(Opinions):
+        async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
+            await asyncio.sleep(0.01)
+            return [[B if job.source == "lies" else A] for job in jobs]
+
+    auditor = Auditor(Slow(), b"s", share=1.0)  # type: ignore[arg-type]
+    for member in ("honest", "lies"):
+        auditor.observe(replace(observed(A, member=member), source=member))
+    found = await asyncio.gather(round_of(auditor), round_of(auditor))
+    assert [each.member for some in found for each in some] == ["lies"] and auditor.waiting == 0
+    assert (auditor.metrics()["audits_agreed"], auditor.metrics()["audits_refuted"]) == (1, 1)

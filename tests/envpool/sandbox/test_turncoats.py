@@ -64,6 +64,14 @@ def member(source: str) -> Member:
     return Member(Program(source, "Turncoat", "Rule.", "tuple[list[int], int]", "int"), Origin.POLICY)
 
 
+async def findings(auditor: Auditor) -> list[Refutation]:
+    """All there is to find in what waits."""
+    found = []
+    while auditor.waiting:
+        found += [each async for each in auditor.work()]
+    return found
+
+
 async def caught(
     executor: LocalExecutor, source: str, draws: int, level: int = 0
 ) -> tuple[int, Refutation | None]:
@@ -73,9 +81,9 @@ async def caught(
     examiner = Examiner(executor, lambda _: playing, observe=auditor.observe)
     for seed in range(draws):
         await examiner.build(Recipe(playing.id, seed, level))
-        if seed % AT_A_TIME == AT_A_TIME - 1 and (found := await auditor.work()):
+        if seed % AT_A_TIME == AT_A_TIME - 1 and (found := await findings(auditor)):
             return seed + 1, found[0]
-    found = await auditor.work()
+    found = await findings(auditor)
     return draws, found[0] if found else None
 
 
@@ -147,7 +155,7 @@ async def test_one_that_is_slow_on_a_loaded_machine_is_recomputed_and_not_refute
         for seed, (call, result) in enumerate(zip(calls[1:], used, strict=True)):
             assert result == Value(3)
             auditor.observe(Observation(slow.id, slow.material.source, Recipe(slow.id, seed, 0), (call,), (result,)))
-        assert await auditor.work() == []
+        assert await findings(auditor) == []
     finally:
         for each in load:
             each.kill()
@@ -165,7 +173,7 @@ async def test_a_judge_that_turns_generous_is_caught_within_250_verdicts(executo
     for seed in range(enough):
         instance = await examiner.build(Recipe(judge.id, seed, 0))
         await examiner.score(instance, "<answer>1</answer>")  # never a factor larger than 1
-    found = await auditor.work()
+    found = await findings(auditor)
     assert found and {each.call.method for each in found} == {"verify"}
     assert {each.used.value for each in found} == {1.0}
     assert {result.value for each in found for result in each.recomputed} == {0.0}
@@ -187,7 +195,7 @@ async def test_an_honest_program_is_never_refuted(executor: LocalExecutor) -> No
     examiner = Examiner(executor, lambda _: honest, observe=auditor.observe)
     for seed in range(150):
         await examiner.build(Recipe(honest.id, seed, seed % 7))
-    assert await auditor.work() == []
+    assert await findings(auditor) == []
     assert auditor.metrics()["audits_agreed"] == 300, "a sample and an answer a draw"
 
 
