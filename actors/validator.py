@@ -16,6 +16,7 @@ from cluster.config import Config
 from envpool.admission import Admission, AdmissionSettings, Register, Verdict
 from envpool.admission.concluded import PROPOSAL, concluded
 from envpool.admission.copies import CONTAMINATION
+from envpool.admission.fallen import fallen_before
 from envpool.admission.form import bare
 from envpool.members import Composite, Member, Origin, Program
 from envpool.shipped import Shipped, shipped
@@ -36,6 +37,7 @@ class ValidatorActor(Actor):
             settings=settings_of(self.config),
             calibrate=models.calibrate if self.config.admission.calibrate else None,
             review=models.review if self.config.review.enabled else None,
+            fallen=fallen_before(self.pool_reader),
         )
         self._slots = asyncio.Semaphore(self.config.admission.concurrent)
         self._running: dict[tuple[str, str], asyncio.Task[dict[str, Any]]] = {}
@@ -169,7 +171,11 @@ class ValidatorActor(Actor):
         plain = verdict.to_dict()
         traced = {**plain["evidence"], PROPOSAL: proposal} if proposal else plain["evidence"]
         if verdict.member is None:
-            await self._reject(verdict.id, origin, verdict.gate, verdict.reason, traced, source)
+            try:
+                await self._reject(verdict.id, origin, verdict.gate, verdict.reason, traced, source)
+            except Exception:
+                self._admission.fallen.forget(verdict.id)  # or a second try would find a copy of it
+                raise
             return {**plain, "admitted": False}
         try:
             member = verdict.member.to_dict() | {"evidence": traced}

@@ -1,7 +1,8 @@
 """Admission: one candidate through all gates, in order of cost (EvoEnv, L1 to L5, novelty, calibration, self-review).
 
 Invariant: a program is admitted by one verdict only, also among candidates that are judged at the same time: the
-last look at the register and the index and the entry in them are one step. Programs run through the executor alone;
+last look at the register and the index and the entry in them are one step. The same holds for what falls at calibration
+or review, so that of copies one is valid, whatever a model said. Programs run through the executor alone;
 an InfrastructureFault passes through and is no verdict. Admission writes nothing to the pool; its caller does.
 """
 
@@ -16,6 +17,7 @@ from envpool.admission import draws as drawing
 from envpool.admission import form
 from envpool.admission.calibration import Calibrate, calibrates
 from envpool.admission.copies import READ_THE_REST, Claim, Copies
+from envpool.admission.fallen import BEHAVIOUR, TURNED_DOWN, Fallen
 from envpool.admission.form import Candidate
 from envpool.admission.oracle import judges
 from envpool.admission.register import Register
@@ -37,7 +39,8 @@ OUR_OWN = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
 
 
 class Admission:
-    """The gates over an executor; `known` is what the pool holds, and is kept up by what is admitted here.
+    """The gates over an executor; `known` is what the pool holds, and is kept up by what is admitted here, `fallen` is
+    what models turned down, and is kept up likewise.
 
     Without `novelty` nothing is embedded and near duplicates pass; without `calibrate` no solver is asked, and without
     `review` no reviewer.
@@ -52,12 +55,14 @@ class Admission:
         settings: AdmissionSettings | None = None,
         calibrate: Calibrate | None = None,
         review: Review | None = None,
+        fallen: Fallen | None = None,
     ) -> None:
         self._executor = executor
         self._novelty = novelty
         self.known = Register() if known is None else known
         self._settings = settings or AdmissionSettings()
-        self._copies = Copies(self.known, novelty, self._settings)
+        self.fallen = Fallen() if fallen is None else fallen
+        self._copies = Copies(self.known, novelty, self._settings, self.fallen)
         self._calibrate = calibrate
         self._review = review
         self._settling = asyncio.Lock()
@@ -121,7 +126,11 @@ class Admission:
             created=time.time(),
         )
         if origin is Origin.POLICY:
-            await self._ask_models(case, candidate, member, drawn)
+            try:
+                await self._ask_models(case, candidate, member, drawn)
+            except Refusal:
+                await self._settle_fallen(case, claim, member)
+                raise
         embedding = await self._settle(case, claim, member)
         return replace(member, embedding=embedding, evidence=dict(case.evidence))
 
@@ -184,6 +193,17 @@ class Admission:
                 await self._novelty.add(member.id, embedding)
             self.known.add(member)
         return embedding
+
+    async def _settle_fallen(self, case: "_Case", claim: Claim, member: Member) -> None:
+        """As `_settle`, for a program that a model turned down. One that broke on the way is no more than invalid."""
+        if (gate := case.fell) not in TURNED_DOWN:
+            return
+        case.evidence[BEHAVIOUR] = member.fingerprint
+        async with self._settling:
+            await case.gate("duplicate", self._copies.by_code(claim))
+            await case.gate("behaviour", self._copies.by_behaviour(claim, member.fingerprint))
+            self.fallen.fell(member, gate)
+        case.fell = gate
 
 
 class _Case:

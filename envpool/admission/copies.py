@@ -1,14 +1,19 @@
 """Gates "duplicate", "contamination", "near_duplicate" and "behaviour": whether a candidate copies what is there.
 
-What counts as a copy depends on who made the candidate: bricks and grammar programs are alike by nature and are told
-apart by code and behaviour alone. Invariant: whoever copies a member that is set apart for evaluation falls as
-contamination, whichever gate finds it; one that is set apart itself may only be no copy. Nothing is entered here.
+What counts as a copy depends on who made the candidate. Everybody's falls with a member's source, with its code but for
+names and layout, and with its behaviour. A policy's falls besides with a member's oracle but for constants (unless
+`constants_make_new`), near a member's embedding (where there is novelty), and as a copy by source, code, oracle or
+behaviour of what `fallen` remembers; a person's falls besides near the embedding of a held-out member. So with other
+constants a person's, a brick's or the grammar's program, which are alike by nature, passes here where it behaves
+differently. Invariant: whoever copies a member that is set apart for evaluation falls as contamination, whichever gate
+finds it; one that is set apart itself may only be no copy. Nothing is entered here.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from envpool.admission.fallen import Fallen
 from envpool.admission.form import Candidate
 from envpool.admission.register import Register
 from envpool.admission.settings import AdmissionSettings
@@ -46,27 +51,35 @@ class Nearest:
 class Copies:
     """Looks for copies in what is known and, where there is `novelty`, near the candidate's embedding."""
 
-    def __init__(self, known: Register, novelty: Novelty | None, settings: AdmissionSettings) -> None:
+    def __init__(
+        self,
+        known: Register,
+        novelty: Novelty | None,
+        settings: AdmissionSettings,
+        fallen: Fallen | None = None,
+    ) -> None:
         self._known = known
+        self._fallen = Fallen() if fallen is None else fallen
         self._novelty = novelty
         self._settings = settings
 
     async def by_code(self, claim: Claim) -> None:
         """The same source, the same code but for names, or a policy's same oracle but for constants: Refusal."""
         candidate = claim.candidate
-        if candidate.program.id in self._known:
-            raise self._copy(claim, candidate.program.id, "the same source as {}")
-        if (other := self._known.with_code(candidate.normal)) is not None:
-            raise self._copy(claim, other, "the same code, but for names and layout, as {}")
-        if claim.origin is not Origin.POLICY or self._settings.constants_make_new:
-            return
-        if (other := self._known.with_skeleton(candidate.skeleton)) is not None:
-            raise self._copy(claim, other, "the same oracle, but for names, layout and constants, as {}")
+        strict = claim.origin is Origin.POLICY and not self._settings.constants_make_new
+        for known in self._compared(claim):
+            if candidate.program.id in known:
+                raise self._copy(known, claim, candidate.program.id, "the same source as {}")
+            if (other := known.with_code(candidate.normal)) is not None:
+                raise self._copy(known, claim, other, "the same code, but for names and layout, as {}")
+            if strict and (other := known.with_skeleton(candidate.skeleton)) is not None:
+                raise self._copy(known, claim, other, "the same oracle, but for names, layout and constants, as {}")
 
     async def by_behaviour(self, claim: Claim, behaviour: str) -> None:
         """The same answers to every probe: Refusal."""
-        if (other := self._known.with_behaviour(behaviour)) is not None:
-            raise self._copy(claim, other, "answers every probe as {} does")
+        for known in self._compared(claim):
+            if (other := known.with_behaviour(behaviour)) is not None:
+                raise self._copy(known, claim, other, "answers every probe as {} does")
 
     async def nearest(self, candidate: Candidate) -> Nearest | None:
         """Where the candidate stands among all that was admitted; None without novelty."""
@@ -82,7 +95,8 @@ class Copies:
         # Its own id is there where it was admitted before but could not be stored.
         if nearest.id in (None, claim.candidate.program.id) or nearest.similarity < limit:
             return
-        raise self._copy(claim, str(nearest.id), f"rule and code are {nearest.similarity:.2f} similar to {{}}")
+        reason = f"rule and code are {nearest.similarity:.2f} similar to {{}}"
+        raise self._copy(self._known, claim, str(nearest.id), reason)
 
     async def set_apart(self, claim: Claim, nearest: Nearest | None, behaviour: str = "") -> None:
         """A copy of what is held out, as novelty knows it, by code, by behaviour or by embedding: Refusal."""
@@ -93,6 +107,11 @@ class Copies:
         if reason := await self._novelty.contamination(embedding, behaviour, claim.candidate.normal):
             raise Refusal(reason.removeprefix(f"{CONTAMINATION}: "), CONTAMINATION)
 
-    def _copy(self, claim: Claim, other: str, reason: str) -> Refusal:
-        apart = self._known.is_held_out(other) and not claim.held_out
-        return Refusal(reason.format(self._known.describe(other)), CONTAMINATION if apart else "", copies=other)
+    def _compared(self, claim: Claim) -> tuple[Register, ...]:
+        """Members first: to copy one that is held out is contamination."""
+        return (self._known, self._fallen) if claim.origin is Origin.POLICY else (self._known,)
+
+    @staticmethod
+    def _copy(known: Register, claim: Claim, other: str, reason: str) -> Refusal:
+        apart = known.is_held_out(other) and not claim.held_out
+        return Refusal(reason.format(known.describe(other)), CONTAMINATION if apart else "", copies=other)

@@ -40,7 +40,8 @@ VERDICT: likely bug"""
 
 _MARKUP = r"[\s*_`'\">#.!-]*"
 _VERDICT = re.compile(rf"{_MARKUP}verdict{_MARKUP}:{_MARKUP}(?P<opinion>sound|likely[ _-]bug){_MARKUP}", re.IGNORECASE)
-_LAST_TOKENS = re.compile(r"(?:\s*(?:<\|[\w ]{1,30}\|>|</s>|<eos>|<end_of_turn>))+\s*\Z")
+_LAST_TOKEN = re.compile(r"(?:<\|[\w ]{1,30}\|>|</s>|<eos>|<end_of_turn>)\Z")
+_LONGEST_TOKEN = 34
 _WORD = re.compile(r"\w")
 
 
@@ -53,11 +54,23 @@ def review_prompt(source: str, question: str, reference: str) -> str:
 
 def read_opinion(reply: str) -> Opinion | None:
     """What the last line says; None where it is no verdict."""
-    lines = [line for line in _LAST_TOKENS.sub("", reply).splitlines() if _WORD.search(line)]
+    lines = [line for line in reply[: _end(reply)].splitlines() if _WORD.search(line)]
     found = _VERDICT.fullmatch(lines[-1]) if lines else None
     if found is None:
         return None
     return Opinion.SOUND if found["opinion"].lower() == Opinion.SOUND else Opinion.LIKELY_BUG
+
+
+def _end(reply: str) -> int:
+    """Where a reply ends, without the tokens and spaces after it. Linear: a reply may be nothing but those."""
+    end = len(reply)
+    while True:
+        while end and reply[end - 1].isspace():
+            end -= 1
+        token = _LAST_TOKEN.search(reply, max(0, end - _LONGEST_TOKEN), end)
+        if token is None:
+            return end
+        end = token.start()
 
 
 def _between_marks(text: str, language: str) -> str:

@@ -1,5 +1,6 @@
 """The review gate with scripted reviewers: what they are asked, how they are read, and what their verdicts do."""
 
+import asyncio
 from collections.abc import Sequence
 from itertools import product
 
@@ -43,6 +44,8 @@ READ = {
     "**Verdict:** likely bug.": Opinion.LIKELY_BUG,
     "</think>\n`VERDICT: Sound`<|im_end|>": Opinion.SOUND,
     "> verdict: likely_bug\n```": Opinion.LIKELY_BUG,
+    f"VERDICT: sound </s>\n<|{'x' * 30}|> <eos><end_of_turn>\n": Opinion.SOUND,
+    f"VERDICT: sound\n<|{'x' * 31}|>": None,
     "VERDICT: sound\nVERDICT: likely bug": Opinion.LIKELY_BUG,
     "VERDICT: likely bug\nor so it seems": None,
     "VERDICT: unsound": None,
@@ -63,6 +66,15 @@ def test_the_verdict_is_the_last_line_and_nothing_else_is(reply: str) -> None:
 def test_whatever_stands_above_the_last_line_does_not_matter(text: str, opinion: Opinion) -> None:
     assert read_opinion(f"{text}\nVERDICT: {opinion}") is opinion
     assert read_opinion(text) in (None, *Opinion)
+
+
+@pytest.mark.parametrize("padding", ["\n", " ", "</s>", "<|", "</s>\n", "<|im_end|> ", "*"])
+def test_a_long_reply_of_nothing_but_padding_is_read_too(padding: str) -> None:
+    """By a pattern that begins anew at every space it would take hours."""
+    long = padding * 500_000
+    assert read_opinion(f"{long}x") is None
+    assert read_opinion(f"{long}\nVERDICT: sound") is Opinion.SOUND
+    assert read_opinion(f"VERDICT: sound\n{long}") is Opinion.SOUND
 
 
 @given(st.text(alphabet="`~ab\n"))
@@ -156,14 +168,29 @@ async def test_a_review_changes_nothing_that_a_reward_is_made_of(executor: Execu
     async def sometimes_solved(*_: object) -> Counts:
         return Counts(8, 3, 8)
 
-    verdicts = [
-        await Admission(executor, calibrate=sometimes_solved, review=Reviewer(reply, SOUND, SOUND)).judge(
-            programs.SOUND, Origin.POLICY
-        )
-        for reply in (SOUND, BUG)
-    ]
-    assert [verdict.gate for verdict in verdicts] == ["", "review"]
-    assert [(verdict.valid, verdict.evidence["success_rate"]) for verdict in verdicts] == [(True, 3 / 8)] * 2
+    copies = (programs.SOUND, programs.SOUND, programs.RENAMED, programs.REWRITTEN)
+    earned = []
+    for reply in (SOUND, BUG):
+        admission = Admission(executor, calibrate=sometimes_solved, review=Reviewer(reply, SOUND, SOUND))
+        verdicts = [await admission.judge(source, Origin.POLICY) for source in copies]
+        assert verdicts[0].gate == ("review" if reply is BUG else "")
+        earned.append([(each.valid, each.evidence.get("success_rate")) for each in verdicts])
+        assert all(verdicts[0].id in each.reason for each in verdicts[1:])
+        assert all(("which fell at review" in each.reason) == (reply is BUG) for each in verdicts[1:])
+    assert earned[0] == earned[1] == [(True, 3 / 8), *[(False, None)] * 3]
+
+
+async def test_of_copies_judged_at_once_one_is_valid_whatever_the_reviews_say(executor: Executor) -> None:
+    async def slow(prompt: str, count: int) -> Sequence[str]:
+        await asyncio.sleep(0.5)
+        return [reply] * count
+
+    for reply in (SOUND, BUG):
+        admission = Admission(executor, review=slow)
+        copies = (programs.SOUND, programs.RENAMED, programs.REWRITTEN)
+        verdicts = await asyncio.gather(*(admission.judge(source, Origin.POLICY) for source in copies))
+        assert sorted(verdict.valid for verdict in verdicts) == [False, False, True]
+        assert [verdict.gate for verdict in verdicts if verdict.valid] == ["review" if reply is BUG else ""]
 
 
 async def test_as_many_reviews_are_asked_for_as_configured(executor: Executor) -> None:
