@@ -12,11 +12,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 from actors.base import Actor
 from actors.pool import AUDIT_SECRET
+from actors.supervisor import STOPPING
 from envpool.sandbox.audit import Auditor, Observation, Refutation
 from envpool.store.distrust import Distrusted, findings
 
@@ -26,6 +26,8 @@ ROUND_SECONDS = 1.0
 """Before what was chosen meanwhile is recomputed, in batches."""
 FINISH_SECONDS = 60.0
 """For what still waits when its actor leaves."""
+STOP_SECONDS = 10.0
+"""The same, where the whole run is stopped; ours."""
 LAST_SECONDS = 5.0
 """For the alarms that are left when the actor that gives them stops."""
 ALARMED = "audit_alarmed"
@@ -82,6 +84,11 @@ class Auditing:
                         break  # what the pool does not take now it would not take in a moment
         except TimeoutError:
             logger.warning("%d draws were not recomputed in %.0f s", self._auditor.waiting, seconds)
+
+    async def end(self) -> None:
+        """`finish`, in little time, for an actor that is stopped without a drain; nothing where that must not wait."""
+        if not (self._actor.pool_reader.state(STOPPING) or {}).get("now"):
+            await self.finish(STOP_SECONDS)
 
     async def _went_well(self) -> bool:
         """Whether a round raised nothing; what it raised is logged, and followed by a pause."""
@@ -141,11 +148,16 @@ class Alarms:
             await asyncio.sleep(ROUND_SECONDS)
 
     async def finish(self) -> None:
-        """What the journal still holds when its actor stops. Where the pool is gone by then it is told again later."""
-        with suppress(TimeoutError):
+        """What the journal still holds when its actor stops. Where the pool is gone by then it is told again later.
+
+        Raises nothing: its actor has more to end.
+        """
+        try:
             async with asyncio.timeout(LAST_SECONDS):
                 while await self._read_on():
                     pass
+        except Exception:
+            logger.exception("alarms that are left are given by the next life of this actor")
 
     async def _read_on(self) -> bool:
         """Whether there was anything to read."""

@@ -62,6 +62,11 @@ class CalibratorActor(Actor):
         if hasattr(self, "_auditing"):
             await self._auditing.finish()
 
+    async def stop(self) -> None:
+        await super().stop()
+        if hasattr(self, "_auditing"):
+            await self._auditing.end()
+
     async def _calibrate_once(self) -> None:
         if not self._may_ask():
             await self.idle("run")

@@ -142,9 +142,11 @@ class MetricsActor(Actor):
 
     async def stop(self) -> None:
         await super().stop()
-        await self._findings.finish()
-        _replace(self._folder / "status.json", self._status())
-        await asyncio.to_thread(self._writer.close)
+        try:
+            await self._findings.finish()
+            _replace(self._folder / "status.json", self._status())
+        finally:
+            await asyncio.to_thread(self._writer.close)
 
     async def _status_once(self) -> None:
         await self.idle("", STATUS_SECONDS)

@@ -122,8 +122,12 @@ class SolverActor(Actor):
         await super().stop()
         for task in self._playing:
             task.cancel()
-        if self._engine is not None:
-            await self._engine.close()
+        try:
+            if hasattr(self, "_auditing"):
+                await self._auditing.end()
+        finally:
+            if self._engine is not None:
+                await self._engine.close()
 
     async def _look_once(self) -> None:
         """An engine that hangs ends this process as a dead one does: what it was asked is answered by another."""

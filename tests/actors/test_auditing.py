@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,10 +13,13 @@ import pytest
 import ray
 
 from actors import roster
-from actors.auditing import ALARMED, Auditing
+from actors.auditing import ALARMED, Alarms, Auditing
+from actors.base import Actor
+from actors.calibrator import CalibratorActor
 from actors.peers import Peers
 from actors.pool import AUDIT_SECRET
 from actors.roster import Post
+from actors.solver import SolverActor
 from cluster.config import Config
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
@@ -25,6 +29,7 @@ from envpool.sandbox.audit import Observation
 from envpool.sandbox.executor import SECOND
 from envpool.shipped import shipped
 from envpool.store import PoolReader
+from envpool.store.distrust import Distrusted
 from tests.actors.conftest import Raise, kill
 from tests.actors.scripted_curator import CURATOR as SCRIPTED
 from tests.actors.test_buffer_actor import group
@@ -180,7 +185,8 @@ class _Leaving:
         self.stuck: set[str] = set()
         """sources of which no fork ever answers"""
         self.config = SimpleNamespace(sandbox=SimpleNamespace(audit_share=1.0))
-        self.pool_reader = SimpleNamespace(state=lambda key: b"a secret" if key == AUDIT_SECRET else None)
+        self.state: dict[str, Any] = {AUDIT_SECRET: b"a secret"}
+        self.pool_reader = SimpleNamespace(state=self.state.get)
         self.sandboxes = SimpleNamespace(run_many=self._run_many)
         self.peers = SimpleNamespace(pool=SimpleNamespace(distrust=self._distrust))
 
@@ -220,6 +226,49 @@ async def test_two_that_drain_at_once_tell_each_finding_once() -> None:
     auditing = (leaving := _Leaving()).learnt("p1", "p2", "p3")
     await asyncio.gather(auditing.finish(), auditing.finish())
     assert leaving.told == ["p1", "p2", "p3"]
+
+
+@pytest.mark.parametrize(("ordered", "told"), [(None, ["p1"]), ({"now": False}, ["p1"]), ({"now": True}, [])])
+async def test_an_actor_that_is_stopped_tells_what_it_learnt_last_unless_that_is_to_be_at_once(
+    ordered: dict[str, bool] | None, told: list[str]
+) -> None:
+    auditing = (leaving := _Leaving()).learnt("p1")
+    leaving.state["stopping"] = ordered
+    await auditing.end()
+    assert leaving.told == told
+
+
+@pytest.mark.parametrize("kind", [SolverActor, CalibratorActor])
+async def test_whoever_learns_from_sandboxes_ends_its_audit_when_it_is_stopped(
+    kind: type[Actor], tmp_path: Path
+) -> None:
+    config = Config.model_validate({"run": {"name": "ending", "folder": str(tmp_path)}})
+    stopped = kind(config.model_dump(mode="json"), "solver-0")
+    stopped._starting.cancel()
+    leaving = _Leaving()
+    stopped._auditing = leaving.learnt("p1")  # type: ignore[attr-defined]
+    await stopped.stop()
+    assert leaving.told == ["p1"]
+
+
+async def test_an_alarm_that_the_pool_cannot_note_any_more_does_not_keep_its_actor_from_ending(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def put_state(*_: object) -> None:
+        raise RuntimeError("the pool is closed")
+
+    async def give(text: str, finding: dict[str, Any]) -> None:
+        given.append(text)
+
+    given: list[str] = []
+    found = Distrusted(1, "p1", (), "it lies", 0, {})
+    monkeypatch.setattr("actors.auditing.findings", lambda *_: ([found], 1))
+    actor = SimpleNamespace(
+        pool_reader=SimpleNamespace(state=lambda key: 0, last_sequence=lambda: 1),
+        peers=SimpleNamespace(pool=SimpleNamespace(put_state=put_state)),
+    )
+    await Alarms(actor, give).finish()  # type: ignore[arg-type]
+    assert given == ["p1 is quarantined: it lies"]
 
 
 async def test_a_finding_that_the_pool_does_not_take_keeps_no_other_back_and_is_told_again(
