@@ -3,7 +3,8 @@
 Invariant: a model that does not answer says nothing about the candidate, which is an InfrastructureFault; a model that
 does not take the prompt, say because it is too long, cannot judge the candidate, which is a Refusal, and so is what the
 candidate itself breaks on. What the answers mean is `envpool.admission`'s. Reviews are nobody's samples: they are never
-trained on.
+trained on. What a program said while it was calibrated is not audited: it is no member yet that a finding could
+quarantine, and is recomputed once it is asked in training.
 """
 
 from __future__ import annotations
