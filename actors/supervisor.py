@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -192,9 +192,8 @@ class SupervisorActor(Actor):
         await self._tried("stopped", self.peers.metrics.event("stopped", {"step": saved}))
         await self.stop()  # before the actors end, or the keeper would make them again
         there = [name for name in await asyncio.to_thread(roster.present, self.config) if name != self.name]
-        await asyncio.gather(*(self._end(name) for name in there if name not in LAST))
-        for name in LAST:
-            await self._end(name)
+        for names in in_order(there):
+            await asyncio.gather(*map(self._end, names))
         self._farewell = asyncio.create_task(self._end_itself())
         return {"checkpoint": saved, "phase": phase}
 
@@ -290,6 +289,13 @@ class SupervisorActor(Actor):
         self.waiting_for = ""
         await self.peers.pool.put_state("phase", phase)
         await self.peers.metrics.event("phase", {"phase": phase})
+
+
+def in_order(there: Sequence[str]) -> list[list[str]]:
+    """Who ends together: sandboxes after those who have what they learnt last recomputed, and `LAST` at the end."""
+    rest = [name for name in there if name not in LAST]
+    sandboxes = [name for name in rest if roster.kind_of(name) == "sandbox"]
+    return [[name for name in rest if name not in sandboxes], sandboxes, *([name] for name in LAST)]
 
 
 def _failed(task: asyncio.Task[Any]) -> bool:

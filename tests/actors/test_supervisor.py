@@ -223,3 +223,13 @@ def test_a_policy_that_cannot_save_does_not_keep_the_run_from_saving_and_ending(
     run.until(lambda: not roster.present(run.config), LONG)
     with PoolReader.open(run.config.pool_folder) as pool:
         assert pool.state("saved")
+
+
+def test_sandboxes_end_after_those_who_have_something_recomputed_and_before_numbers_and_pool() -> None:
+    there = ["pool", "sandbox-1", "solver-0", "metrics", "guest.solver-0", "sandbox-0", "calibrator"]
+    assert supervisor.in_order(there) == [
+        ["solver-0", "guest.solver-0", "calibrator"],
+        ["sandbox-1", "sandbox-0"],
+        ["metrics"],
+        ["pool"],
+    ]
