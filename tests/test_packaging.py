@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT, SETUPTOOLS = SETTINGS["project"], SETTINGS["tool"]["setuptools"]
 PINNED = {
     line.partition("==")[0].lower().replace("_", "-")
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -40,6 +41,14 @@ def test_torch_is_pinned_alike_everywhere() -> None:
     extras = PROJECT["optional-dependencies"]
     [version] = {line for extra in ("cpu", "gpu") for line in extras[extra] if line.startswith("torch==")}
     assert f"{version}+cpu" in (ROOT / "scripts/setup").read_text(encoding="utf-8")
+
+
+def test_all_of_our_python_is_linted_and_nothing_else_that_lies_in_the_root() -> None:
+    linted = re.search(r"^OURS := (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert linted is not None
+    packages = {pattern.rstrip("*") for pattern in SETUPTOOLS["packages"]["find"]["include"]}
+    modules = {f"{name}.py" for name in SETUPTOOLS["py-modules"]}
+    assert set(linted[1].split()) == packages | modules | {"tests", "scripts"}
 
 
 def test_continuous_integration_runs_the_tests() -> None:
