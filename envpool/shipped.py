@@ -7,17 +7,20 @@ their topic ("strings/upper_case"), seeds without one.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Literal
 
 from envpool.bricks import UnknownBrick, read_bricks
 from envpool.members import Origin
 from envpool.seeds import read_seeds
 
+WORDS = ("all", "none")
+PACKAGE = Path(__file__).parent
 Choice = Literal["all", "none"] | Sequence[str]
 
 
 class UnknownProgram(LookupError):
-    """A name that no shipped program has; the message names the nearest one."""
+    """A name that no shipped program has; the message names the nearest one, or where the names are found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ def _seeds(choice: Choice) -> list[tuple[str, str]]:
     names = [name for name, _ in every]
     for name in wanted:
         if name not in names:
-            raise UnknownProgram(_unknown(name, names, "seed"))
+            raise UnknownProgram(_word(choice, "seed") or _unknown(name, names, "seed"))
     return [(name, source) for name, source in every if name in wanted]
 
 
@@ -64,9 +67,19 @@ def _bricks(choice: Choice) -> list[tuple[str, str]]:
     try:
         return read_bricks(None if choice == "all" else choice)
     except UnknownBrick as error:
-        raise UnknownProgram(str(error)) from error
+        raise UnknownProgram(_word(choice, "brick") or str(error)) from error
+
+
+def _word(choice: Choice, kind: str) -> str:
+    """The reason where what was given alone is nearly a word for a whole choice; empty where it is not."""
+    nearest = get_close_matches(choice[0], WORDS, n=1, cutoff=0.7) if len(choice) == 1 else ()
+    return f"no {kind} {choice[0]!r}; did you mean {nearest[0]!r}?" if nearest else ""
 
 
 def _unknown(name: str, names: list[str], kind: str) -> str:
-    nearest = get_close_matches(name, names, n=1, cutoff=0.0)
-    return f"no {kind} {name!r}" + (f"; did you mean {nearest[0]!r}?" if nearest else "")
+    # A brick is often named without its topic.
+    spellings = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
+    nearest = get_close_matches(name, spellings, n=1)
+    folders = " and ".join(str(PACKAGE / f"{each}s") for each in kind.split(" or "))
+    hint = f"did you mean {spellings[nearest[0]]!r}?" if nearest else f"they are named after the files in {folders}"
+    return f"no {kind} {name!r}; {hint}"

@@ -19,7 +19,7 @@ class UnknownBrick(LookupError):
 def read_bricks(chosen: Iterable[str] | None = None) -> list[tuple[str, str]]:
     """(name, source) of all bricks, or of those `chosen` by name or pattern ("lists/*"), sorted by name.
 
-    Raises UnknownBrick, naming the nearest right name, for a name or pattern without a match.
+    Raises UnknownBrick, naming the nearest right name if one is near, for a name or pattern without a match.
     """
     names = sorted(path.relative_to(_FOLDER).with_suffix("").as_posix() for path in _FOLDER.glob("*/*.py"))
     if chosen is not None:
@@ -32,6 +32,8 @@ def _matches(pattern: str, names: list[str]) -> list[str]:
     if not found:
         # A forgotten topic is the likeliest slip, so names without it are compared too.
         spellings = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
-        nearest = get_close_matches(pattern, spellings, n=1, cutoff=0.0)
-        raise UnknownBrick(f"no brick {pattern!r}; did you mean {spellings[nearest[0]]!r}?")
+        spellings |= {topic: topic for topic in (f"{name.partition('/')[0]}/*" for name in names)}
+        nearest = get_close_matches(pattern, spellings, n=1)
+        hint = f"did you mean {spellings[nearest[0]]!r}?" if nearest else f"they are named after the files in {_FOLDER}"
+        raise UnknownBrick(f"no brick {pattern!r}; {hint}")
     return found
