@@ -8,6 +8,7 @@ import json
 import statistics
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 SHIPPED = ("seeds", "bricks")
 SUFFIXES = (".py", ".txt", ".md")
 UNDECIDED = 2
+WITHIN_L1 = ("imports", "scan")
 Judged = Verdict | InfrastructureFault
 
 
@@ -57,7 +59,9 @@ def judge(
     jobs: Annotated[
         int, typer.Option(min=1, help="Candidates judged at once; of copies among them any one may be first.")
     ] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a candidate.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object a candidate; the steps of its trail are in seconds.")
+    ] = False,
 ) -> None:
     """Judge programs by the gates: form, scan, copies, L2 to L5, behaviour.
 
@@ -145,33 +149,45 @@ def _plain(outcome: Judged) -> dict[str, Any]:
 
 
 def _lines(attempt: Attempt, outcome: Judged) -> str:
-    """The verdict and its reason, and below it the gates that were passed, with milliseconds."""
+    """The verdict and its reason, and below it the gates that were passed, with milliseconds.
+
+    A gate that is asked again before the end is named once, with the time of both.
+    """
     name = visible(attempt.name)
     if isinstance(outcome, InfrastructureFault):
         return f"{name}  no verdict: {visible(outcome)}"
     verdict = "passes" if outcome.member else f"rejected at {outcome.gate}: {visible(outcome.reason)}"
-    steps = [f"{step.gate} {1000 * step.seconds:.0f}" for step in outcome.trail if step.passed]
+    steps = [f"{gate} {spent:.0f}" for gate, spent in _milliseconds(outcome).items() if gate != outcome.gate]
     return f"{name}  {verdict}\n    passed, in ms: {', '.join(steps) or 'no gate'}"
 
 
+def _milliseconds(verdict: Verdict) -> dict[str, float]:
+    """By gate, as they were met, the time spent there."""
+    spent: defaultdict[str, float] = defaultdict(float)
+    for step in verdict.trail:
+        spent[step.gate] += 1000 * step.seconds
+    return spent
+
+
 def _funnel(outcomes: Sequence[Judged], seconds: float) -> Table:
-    """How many came to each gate, how many fell there and how long it took."""
+    """How many came to each gate, how many fell there and how long it took.
+
+    L1 looks at the imports and scans the code as well, so who falls there came to L1.
+    """
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     passed = sum(verdict.member is not None for verdict in verdicts)
     table = Table(
         "gate", "came", "fell", "ms, median", "ms, most", box=SIMPLE_HEAD,
         title=f"{passed} of {len(outcomes)} pass; {seconds:.1f} s, {len(outcomes) / seconds:.1f} a second",
     )  # fmt: skip
-    for gate in GATES:
-        times = [
-            1000 * sum(step.seconds for step in verdict.trail if step.gate == gate)
-            for verdict in verdicts
-            if any(step.gate == gate for step in verdict.trail)
-        ]
+    spent = [_milliseconds(verdict) for verdict in verdicts]
+    for gate in (gate for gate in GATES if gate not in WITHIN_L1):
+        within = (gate, *WITHIN_L1) if gate == "L1" else (gate,)
+        times = [sum(each.get(name, 0.0) for name in within) for each in spent if not each.keys().isdisjoint(within)]
         if times:
-            fell = sum(verdict.gate == gate for verdict in verdicts)
+            fell = sum(verdict.gate in within for verdict in verdicts)
             table.add_row(
-                gate, str(len(times)), str(fell), f"{statistics.median(times):.0f}", f"{max(times):.0f}"
+                ", ".join(within), str(len(times)), str(fell), f"{statistics.median(times):.0f}", f"{max(times):.0f}"
             )
     return table
 

@@ -1,7 +1,7 @@
 """What gates answer: passed with evidence, or rejected with gate, reason and evidence. Plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from envpool.members import Member
@@ -88,5 +88,5 @@ class Verdict:
             "gate": self.gate,
             "reason": self.reason,
             "evidence": dict(self.evidence),
-            "trail": [[step.gate, step.passed, step.seconds] for step in self.trail],
+            "trail": [asdict(step) for step in self.trail],
         }

@@ -37,6 +37,27 @@ def test_a_folder_is_judged_file_by_file_with_a_funnel_below(tmp_path: Path) -> 
     assert "1 of 2 pass" in told.stdout and "notes" not in told.stdout
 
 
+def test_a_gate_that_is_asked_twice_is_named_once_and_the_trail_has_both_looks() -> None:
+    told = judge("-", stdin=REPLY).stdout
+    passed = [step.split()[0] for step in told.partition("passed, in ms: ")[2].split(", ")]
+    assert passed == ["size", "L1", "duplicate", "L2", "L3", "L4", "L5", "behaviour"]
+    trail = json.loads(judge("-", "--json", stdin=REPLY).stdout)["trail"]
+    assert list(dict.fromkeys(step["gate"] for step in trail)) == passed
+    assert [step["gate"] for step in trail].count("duplicate") == 2
+    assert all(step["passed"] is True and step["seconds"] >= 0 for step in trail)
+
+
+def test_who_falls_by_its_imports_or_the_scan_came_to_l1(tmp_path: Path) -> None:
+    (tmp_path / "good.txt").write_text(REPLY, encoding="utf-8")
+    (tmp_path / "imports.py").write_text(BROKEN, encoding="utf-8")
+    (tmp_path / "scan.py").write_text(PROGRAM.replace("sum(n", "eval('0') + sum(n"), encoding="utf-8")
+    told = judge(tmp_path).stdout
+    assert "scan.py  rejected at scan" in told
+    rows = [line.split() for line in told.splitlines()]
+    assert ["L1,", "imports,", "scan", "3", "2"] in [row[:5] for row in rows]
+    assert ["duplicate", "1", "0"] in [row[:3] for row in rows]
+
+
 def test_a_copy_is_told_with_the_name_of_what_it_copies(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     seed = SEEDS["inversion_count"]

@@ -77,7 +77,7 @@ def test_a_row_meets_its_verdict(verdicts: Verdicts, row: Row) -> None:
     verdict = verdicts[row.name]
     assert (verdict["gate"], verdict["admitted"]) == (row.gate, not row.gate), verdict["reason"]
     assert row.reason in verdict["reason"]
-    assert [passed for _, passed, _ in verdict["trail"]] == [True] * (len(verdict["trail"]) - 1) + [not row.gate]
+    assert [step["passed"] for step in verdict["trail"]] == [True] * (len(verdict["trail"]) - 1) + [not row.gate]
 
 
 def test_no_gate_takes_a_wrong_rule_for_a_wrong_program(verdicts: Verdicts) -> None:
