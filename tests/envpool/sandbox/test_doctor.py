@@ -106,6 +106,19 @@ def test_the_command_ends_with_1_where_no_safe_rung_starts(
     assert json.loads(told.stdout) == json.loads(json.dumps(report.to_dict()))
 
 
+def test_the_tables_are_no_wider_than_a_page_and_have_no_empty_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    holding = tuple(Finding(layer, stops, State.HOLDS) for layer, stops in doctor.LAYERS.items())
+    monkeypatch.setattr(command, "examine", lambda: Report("strict", {"strict": "", "standard": ""}, holding))
+    told = CliRunner().invoke(app, ["doctor"]).stdout
+    assert "what it stops" in told
+    assert not any(empty in told for empty in ("why not", "remark"))
+    wanting = (*holding, Finding("pod", "holes", State.MISSING, "a remark", "a need " * 30))
+    monkeypatch.setattr(command, "examine", lambda: Report("strict", {"strict": ""}, wanting))
+    told = CliRunner().invoke(app, ["doctor"]).stdout
+    assert "remark" in told and "; needed: a need" in " ".join(told.split())
+    assert max(len(line.rstrip()) for line in told.splitlines()) <= 120
+
+
 @pytest.mark.parametrize(
     ("lines", "files", "limit"),
     [
