@@ -121,9 +121,8 @@ def _explain(fault: dict[str, Any]) -> str:
     if fault["type"] == "extra_forbidden":
         words = known_keys() if "." in key else [*Config.model_fields, *known_keys()]
         return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, words)}"
-    if not key:
-        return str(fault["msg"]).removeprefix("Value error, ")
-    return f"{key}: {fault['msg']} (value {fault['input']!r})"
+    message = str(fault["msg"]).removeprefix("Value error, ")  # pydantic's own words for a validator's
+    return f"{key}: {message} (value {fault['input']!r})" if key else message
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import typer
+from typer.core import TyperGroup
 
 from cluster.cli import control, doctor, judge, policies, pool, status, warmstart
 from cluster.cli.run import run
 
+
+class _Commands(TyperGroup):
+    """All commands; an argument that is refused is told without the words of the library that refused it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
+
+
 app = typer.Typer(
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

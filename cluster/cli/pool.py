@@ -58,10 +58,14 @@ def list_members(
     screen = console()
     if rows:
         screen.print(_listing(rows, screen.width))
-    elif status is Status.REJECTED:
-        screen.print("no such rejected candidate")
     else:
-        screen.print("no such member; --status rejected lists the candidates that fell")
+        screen.print(_none_yet(status, origin))
+
+
+def _none_yet(status: Status | None, origin: Origin | None) -> str:
+    fallen = status is Status.REJECTED
+    words = ("no", status, "candidate" if fallen else "member", origin and f"made by {origin}", "yet")
+    return " ".join(filter(None, words)) + ("" if fallen else "; --status rejected lists the candidates that fell")
 
 
 @app.command("show")

@@ -19,6 +19,7 @@ from envpool.admission.passing import STAGES, Share
 from envpool.members import Origin
 
 BARS = "▁▂▃▄▅▆▇█"
+TITLE = "share past each gate of candidates made by {}; the funnel of `envolve status` counts those of all makers"
 CHANGE = (
     "change: from the first half of the steps to the second, in points, with its 95 % interval where proposals are "
     "independent; those of one prompt are less so."
@@ -64,7 +65,7 @@ def show_funnel(
     if not found:
         screen.print(f"{place.name} has no candidates of {origin} yet")
         return
-    screen.print(_table(f"{place.name}: past each gate ({origin})", ended, found))
+    screen.print(_table(f"{place.name}: {TITLE.format(origin)}", ended, found))
     screen.print(CHANGE)
     if origin is Origin.POLICY:
         screen.print(PAPER)

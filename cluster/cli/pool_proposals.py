@@ -45,11 +45,12 @@ def list_proposals(
 ) -> None:
     """What policies wrote: by whom, what became of it, and the parts of its reward."""
     columns = ("proposal", "writer", "version_high", "id", "gate", *PARTS)
+    place = run_folder(run, folder)
     rows = list(
         islice(
             (
                 row
-                for row in proposals.newest(run_folder(run, folder), columns)
+                for row in proposals.newest(place, columns)
                 if writer in ("", row["writer"]) and gate in ("", row["gate"] or "admitted")
             ),
             limit,
@@ -58,13 +59,25 @@ def list_proposals(
     if as_json:
         typer.echo(json.dumps(rows, indent=1))
         return
+    if not rows:
+        some = next(proposals.newest(place, ("proposal",)), None) is not None
+        console().print(_none_that(writer, gate) if some else f"{place.name} has no proposals yet")
+        return
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in ("proposal", "by", "version", "program", "ended at", *PARTS):
         table.add_column(name, no_wrap=True)
     for row in rows:
         cells = (row["proposal"], row["writer"], row["version_high"], row["id"], row["gate"] or "admitted")
         table.add_row(*map(visible, cells), *(f"{row[part]:.3f}" for part in PARTS))
-    console().print(table if rows else "no such proposal")
+    console().print(table)
+
+
+def _none_that(writer: str, gate: str) -> str:
+    """That none of the proposals is what was asked for."""
+    asked = [f"{writer!r} wrote"] if writer else []
+    if gate:
+        asked.append("was admitted" if gate == "admitted" else f"fell at {gate!r}")
+    return visible("none that " + " and that ".join(asked))
 
 
 def show_proposal(

@@ -27,7 +27,11 @@ def run(
     ] = None,
     config: Annotated[str, typer.Option(help=f"A preset ({', '.join(PRESETS)}) or a YAML file.")] = "local",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the resolved configuration and stop.")
+        bool,
+        typer.Option(
+            "--dry-run",
+            help="Print the resolved configuration and stop; what is decided at the start stays auto or empty.",
+        ),
     ] = False,
     plain: Annotated[bool, typer.Option("--plain", help="Lines instead of the live view.")] = False,
     detach: Annotated[
@@ -99,5 +103,8 @@ def _farewell(config: Config) -> str:
 
 def _verb(config: Config, phase: str) -> str:
     if phase == "done":
-        fail(f"run {config.run.name!r} is finished; choose another run.name, or look with `envolve status`")
+        fail(
+            f"run {config.run.name!r} is finished and takes no further steps: run.steps can be raised only before the "
+            f"end; choose another run.name, or look with `envolve status`"
+        )
     return "starting" if phase == "starting" else "resuming"

@@ -63,7 +63,8 @@ def test_a_finished_run_is_not_driven_again(tmp_path: Path) -> None:
         pool.put_state("phase", "done")
     result = envolve("run", f"run.folder={tmp_path}", "run.name=over")
     assert result.exit_code == 1
-    assert "is finished; choose another run.name" in result.stderr
+    assert "is finished and takes no further steps" in result.stderr
+    assert "choose another run.name" in result.stderr
 
 
 def test_judge_lets_a_sound_program_pass_every_gate_and_says_where_another_falls(tmp_path: Path) -> None:
@@ -73,7 +74,7 @@ def test_judge_lets_a_sound_program_pass_every_gate_and_says_where_another_falls
     result = envolve("judge", good, bad, good, "--json")
     first, second, copy = (json.loads(line) for line in result.stdout.splitlines())
     assert (first["admitted"], first["gate"]) == (True, "")
-    assert [gate for gate, _, _ in first["trail"]][:3] == ["size", "L1", "duplicate"]
+    assert [step["gate"] for step in first["trail"]][:3] == ["size", "L1", "duplicate"]
     assert (second["file"], second["admitted"], second["gate"]) == (str(bad), False, "imports")
     assert "os" in second["reason"]
     assert (copy["admitted"], copy["gate"]) == (False, "duplicate")
@@ -145,9 +146,25 @@ def test_pool_ls_chooses_by_status_and_maker(runs: Path) -> None:
     fallen = json.loads(envolve("pool", "ls", "--folder", runs, "--status", "rejected", "--json").stdout)
     assert [(row["id"], row["gate"], row["step"]) for row in fallen] == [(FALLEN, "L4", 2)]
     nothing = envolve("pool", "ls", "--folder", runs, "--status", "retired").stdout
-    assert "no such member; --status rejected" in nothing
+    assert "no retired member yet; --status rejected" in nothing
     other = envolve("pool", "ls", "--folder", runs, "--status", "rejected", "--origin", "grammar").stdout
-    assert "no such rejected candidate" in other
+    assert "no rejected candidate made by grammar yet" in other
+
+
+def test_pool_ls_says_that_a_pool_is_empty_so_far(tmp_path: Path) -> None:
+    PoolWriter.open(tmp_path / "demo" / "pool", map_size=1 << 24).close()
+    (tmp_path / "demo" / "config.yaml").write_text("", encoding="utf-8")
+    assert envolve("pool", "ls", "--folder", tmp_path).stdout.startswith("no member yet; --status rejected")
+    fallen = envolve("pool", "ls", "--folder", tmp_path, "--status", "rejected").stdout
+    assert fallen == "no rejected candidate yet\n"
+
+
+@pytest.mark.parametrize("option", ["--status", "--origin"])
+def test_a_choice_that_is_none_is_refused_in_plain_words(option: str, runs: Path) -> None:
+    result = envolve("pool", "ls", "--folder", runs, option, "bogus")
+    told = " ".join(result.stderr.replace("│", "").split())
+    assert result.exit_code == 2
+    assert f"'{option}': 'bogus' is not one of" in told
 
 
 def test_pool_ls_says_apart_from_the_status_which_members_are_held_out(tmp_path: Path) -> None:

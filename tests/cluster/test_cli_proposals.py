@@ -60,7 +60,21 @@ def test_proposals_are_listed_with_the_parts_of_their_rewards(runs: Path) -> Non
     [best] = json.loads(envolve("pool", "proposals", "--folder", runs, "--gate", "admitted", "--json").stdout)
     assert (best["validation"], best["quality"], best["novelty"], best["total"]) == (0.2, 0.5, 0.3, 1.0)
     assert "far.generator-0-1/1" in envolve("pool", "proposals", "--folder", runs, "--writer", "far").stdout
-    assert "no such proposal" in envolve("pool", "proposals", "--folder", runs, "--writer", "nobody").stdout
+
+
+@pytest.mark.parametrize(
+    ("filters", "told"),
+    [
+        (["--writer", "nobody"], "none that 'nobody' wrote"),
+        (["--gate", "L5"], "none that fell at 'L5'"),
+        (["--writer", "main", "--gate", "admitted"], "none that 'main' wrote and that was admitted"),
+    ],
+)
+def test_no_proposals_of_that_kind_and_none_at_all_are_told_apart(filters: list[str], told: str, runs: Path) -> None:
+    assert envolve("pool", "proposals", "--folder", runs, *filters).stdout == f"{told}\n"
+    make_pool(runs / "young")
+    none = envolve("pool", "proposals", "--folder", runs, "--run", "young", *filters)
+    assert (none.exit_code, none.stdout) == (0, "young has no proposals yet\n")
 
 
 @pytest.mark.parametrize("id", ["far.generator-0-1/0", FIRST.id, FIRST.id[:6]])

@@ -110,6 +110,7 @@ def test_the_command_prints_shares_by_window_and_both_readings(run: Path) -> Non
     assert row(told.output, "of all") == ["9", "67%", "67%", "44%", "44%", "33%", "22%"]
     assert row(told.output, "of those that came") == ["9", "67%", "100%", "67%", "100%", "75%", "67%"]
     assert "EvoEnv" in told.output
+    assert "share past each gate of candidates made by policy" in told.output
 
 
 def test_the_command_gives_counts_as_json_and_another_makers_funnel(run: Path) -> None:

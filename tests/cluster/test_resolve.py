@@ -80,12 +80,29 @@ def test_the_last_override_of_a_key_wins() -> None:
         ("pool.seeds=knapsack_valu", ["'knapsack_value'"]),
         ("pool.bricks=upper_case", ["'strings/upper_case'"]),
         ("pool.held_out=strings/uper_case", ["'strings/upper_case'"]),
+        ("pool.held_out=upper_case", ["'strings/upper_case'"]),
+        ("pool.seeds=nonee", ["no seed 'nonee'; did you mean 'none'?"]),
+        ("pool.bricks=al", ["no brick 'al'; did you mean 'all'?"]),
+        ("pool.bricks=strngs/*", ["did you mean 'strings/*'?"]),
+        ("pool.bricks=strings", ["did you mean 'strings/*'?"]),
+        ("writer.endpoint=far:8000", ["writer.endpoint: 'far:8000' is no base URL"]),
     ],
 )
 def test_a_wrong_override_is_refused_with_the_way_out(override: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as refused:
         resolve("local", [override])
     assert [word for word in words if word not in str(refused.value)] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "folders"), [("seeds", ["seeds"]), ("bricks", ["bricks"]), ("held_out", ["seeds", "bricks"])]
+)
+def test_a_name_that_is_far_from_all_is_told_where_the_names_are(key: str, folders: list[str]) -> None:
+    with pytest.raises(ConfigError, match=r"no .* 'nonsense'; they are named after the files in") as refused:
+        resolve("local", [f"pool.{key}=nonsense"])
+    named = str(refused.value).partition("files in ")[2].split(" and ")
+    assert [Path(folder).name for folder in named] == folders
+    assert all(Path(folder).is_dir() for folder in named)
 
 
 def test_other_bricks_are_evaluated_on_the_same_programs_set_apart() -> None:
