@@ -1,11 +1,13 @@
 """The terminal view of a run: alarms, step, success by role, pool, funnel, tokens a second, who waits for whom.
 
 Invariant: it draws what `status` says and asks nothing itself, so it cannot slow a run down. On a terminal it is
-drawn in place; elsewhere one line is printed for each new step, phase, pause or standing alarm.
+drawn in place; elsewhere one line is printed for each new step, phase, pause or standing alarm, and while the run
+starts another one every half minute.
 """
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 
 from rich.columns import Columns
@@ -18,11 +20,16 @@ from cluster.inspect import tables
 from cluster.inspect.tables import Status
 from cluster.metrics.overview import tokens_per_second
 
+SHOWN_AWAITED = 6
+WAITING_SECONDS = 30.0
+"""Between two lines of a log that say what a run that starts waits for."""
+
 
 def render(status: Status) -> RenderableType:
     """One picture of a status."""
     if not status.get("phase"):
-        return Panel("starting the actors (a cold start takes about a minute)", title="Envolve")
+        words = ["starting the actors (a cold start takes about a minute)", *_awaited(status)]
+        return Panel("; ".join(words), title="Envolve")
     panels = Columns(
         [tables.success(status), *tables.pool(status), tables.funnel(status), *tables.passing(status)],
         equal=False,
@@ -45,7 +52,7 @@ def render(status: Status) -> RenderableType:
 def line(status: Status) -> str:
     """The same in one line, for logs."""
     if not status.get("phase"):
-        return "starting the actors"
+        return "; ".join(["starting the actors", *_awaited(status)])
     progress, solver = status["progress"], status["success"].get("solver", {})
     pool = ", ".join(f"{count} {name}" for name, count in status["pool"].items() if count)
     words = [f"{_state(status)}: step {progress['step']}/{status['steps']}"]
@@ -53,7 +60,9 @@ def line(status: Status) -> str:
         words.append(f"success {solver['success']:.3f}, well-formed {solver['parsed']:.2f}")
     if alarms := _standing(status):
         words.append(f"alarms: {', '.join(alarms)}")
-    return "; ".join([*words, pool, f"{tokens_per_second(status['actors']):.0f} tokens/s"])
+    if pool:
+        words.append(pool)
+    return "; ".join([*words, f"{tokens_per_second(status['actors']):.0f} tokens/s", *_awaited(status)])
 
 
 class LiveView:
@@ -63,6 +72,7 @@ class LiveView:
         self._console = console
         self._live = None if plain else Live(console=console, refresh_per_second=2, transient=False)
         self._last: tuple[object, ...] | None = None
+        self._printed = 0.0
 
     def __enter__(self) -> LiveView:
         if self._live is not None:
@@ -86,8 +96,10 @@ class LiveView:
             bool(status.get("paused")),
             tuple(_standing(status)),
         )
-        if key != self._last:
-            self._last = key
+        now = time.monotonic()
+        waits = status.get("phase", "starting") == "starting" and now - self._printed >= WAITING_SECONDS
+        if key != self._last or waits:
+            self._last, self._printed = key, now
             self._console.print(line(status), highlight=False, markup=False, soft_wrap=True)
 
 
@@ -99,14 +111,28 @@ def _headline(status: Status) -> RenderableType:
         (status["run"], "bold"), f"  {_state(status)}  step ", (str(progress["step"]), "bold"),
         f" of {status['steps']}  policy version {progress['version']}  saved at {saved}  "
         f"{tokens_per_second(status['actors']):.0f} tokens/s  {minutes:.1f} min",
+        *(f"\n{words}" for words in _awaited(status)),
     )  # fmt: skip
     return Panel(words, title="Envolve")
 
 
 def _state(status: Status) -> str:
+    if status.get("stopped"):
+        return f"stopped ({status['phase']})"
     if status.get("draining"):
         return "draining"
     return f"{status['phase']}, paused" if status.get("paused") else str(status["phase"])
+
+
+def _awaited(status: Status) -> list[str]:
+    """Whom a run that starts waits for: actors that have not answered, then whom the supervisor waits for."""
+    if names := status.get("awaited"):
+        more = f" and {len(names) - SHOWN_AWAITED} more" if len(names) > SHOWN_AWAITED else ""
+        return [f"waiting for {', '.join(names[:SHOWN_AWAITED])}{more}"]
+    waits = status.get("actors", {}).get("supervisor", {}).get("waiting_for")
+    if waits and "awaited" in status and status.get("phase") == "starting":
+        return [f"every actor has answered; the supervisor waits for {waits}"]
+    return []
 
 
 def _standing(status: Status) -> list[str]:

@@ -2,8 +2,10 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
+from cluster.inspect import live
 from cluster.inspect.live import LiveView, line, render
 from tests.cluster.sample import NODES, POLICIES, status_of
 
@@ -183,3 +185,39 @@ def test_a_status_of_a_run_without_nodes_policies_and_alarms_can_be_drawn() -> N
         del status[key]
     assert "step 3 of 24" in drawn(status)
     assert line(status).startswith("training: step 3/24")
+
+
+STARTING = {"phase": "starting", "pool": {}, "success": {}, "last_steps": [], "alarms": [], "funnel": {}}
+
+
+def test_a_run_that_starts_says_for_whom_it_waits_and_nothing_empty() -> None:
+    awaited = [f"sandbox-{number}" for number in range(8)]
+    starts = status_of("demo", **STARTING, awaited=awaited)
+    assert line(starts).endswith("step 3/24; 210 tokens/s; waiting for " + ", ".join(awaited[:6]) + " and 2 more")
+    assert "waiting for sandbox-0" in drawn(starts)
+    assert line({"awaited": ["pool"]}) == "starting the actors; waiting for pool"
+    assert "; ;" not in line(starts)
+
+
+def test_when_every_actor_has_answered_the_supervisor_says_for_whom_it_waits() -> None:
+    supervisor = {"waiting_for": "validator", "failures": 0, "gauges": {}}
+    starts = status_of("demo", **STARTING, actors={"supervisor": supervisor})
+    assert "every actor has answered" not in line(starts), "nobody has said that"
+    assert line(starts | {"awaited": []}).endswith("every actor has answered; the supervisor waits for validator")
+    assert "every actor" not in line(starts | {"awaited": [], "phase": "training"})
+
+
+def test_a_run_that_starts_prints_a_line_once_in_a_while_also_where_nothing_changes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = [100.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: clock[0])
+    console = Console(file=io.StringIO(), width=80)
+    with LiveView(console, plain=True) as view:
+        for status in (status_of("a", **STARTING), status_of("a")):
+            for _ in range(60):
+                clock[0] += 1.0
+                view.show(status)
+    assert isinstance(console.file, io.StringIO)
+    begins = [row.partition(":")[0] for row in console.file.getvalue().splitlines()]
+    assert begins == ["starting", "starting", "training"]
