@@ -26,11 +26,10 @@ import ray
 from ray.exceptions import AuthenticationError, GetTimeoutError, RayActorError, RayError
 from ray.util import list_named_actors
 
+from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
 from cluster.wanted import WantedError
 
-PLACE_FILE = "cluster.json"
-"""In the run's folder: where its cluster answers, as the driver wrote it at the start."""
 SUPERVISOR, METRICS = "supervisor", "metrics"
 PREFIX = "envolve-"
 """Of the namespaces of runs; see `Config.namespace`."""

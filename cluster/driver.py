@@ -20,13 +20,16 @@ import ray
 from ray.exceptions import GetTimeoutError, RayActorError, RayError
 
 from actors import roster
+from cluster import wanted
 from cluster.config import Config
 from cluster.joining import Cluster
+from cluster.wanted import Wanted
 
 POLL_SECONDS = 1.0
 CALL_SECONDS = 10.0
 SHUT_DOWN_SECONDS = 60.0
 FAILURES_IN_A_ROW = 3
+BEFORE_UPDATES = ("starting", "baseline")
 
 Status = dict[str, Any]
 Show = Callable[[Status], None]
@@ -39,7 +42,14 @@ class RunFailed(RuntimeError):
 
 
 class Interrupted(RuntimeError):
-    """The run was stopped before its end, here or from elsewhere; the message says what is saved."""
+    """The run was stopped before its end, here or from elsewhere; the message says what is saved.
+
+    `resumes`: there is something that the same command goes on from, and it does not just begin.
+    """
+
+    def __init__(self, message: str, resumes: bool = True) -> None:
+        super().__init__(message)
+        self.resumes = resumes
 
 
 def drive(config: Config, cluster: Cluster, show: Show, say: Say) -> Status:
@@ -65,7 +75,7 @@ def launch(config: Config, say: Say) -> None:
     supervisor = _taken_up(config, say)
     while not _begin(supervisor, config):
         if _living(config) is None:
-            raise Interrupted("stopped from elsewhere before the run had begun")
+            raise Interrupted("stopped from elsewhere before the run had begun", resumes=False)
         try:
             _refuse_hopeless({"supervisor": _ask(supervisor.health) or {}})
         except RunFailed:
@@ -111,7 +121,8 @@ def _watch(config: Config, supervisor: Any, show: Show, order: _StopOrder) -> St
         else:
             begun = _begin(supervisor, config)
         now = _status(config, supervisor)
-        show(now)
+        if now.get("phase") or not status:  # not over one that is only away
+            show(now | {"awaited": _awaited(config, now)})
         _refuse_hopeless(now)
         if begun and now.get("phase") == "done":
             return now
@@ -137,9 +148,18 @@ def _await_stop(order: _StopOrder, config: Config, show: Show) -> None:
     except (RayError, GetTimeoutError) as error:
         _end(config, order.supervisor, now=True)
         raise Interrupted(f"stopped without saving, the last checkpoint stands ({error})") from error
+    raise _stopped(done)
+
+
+def _stopped(done: Status) -> Interrupted:
+    """What a stop leaves behind, as the supervisor says it."""
     if not done["phase"]:
-        raise Interrupted("stopped before the run had begun")
-    raise Interrupted(f"drained; step {done['checkpoint']} is saved")
+        return Interrupted("stopped before the run had begun", resumes=False)
+    if done["checkpoint"]:
+        return Interrupted(f"drained; step {done['checkpoint']} is saved")
+    if done["phase"] in BEFORE_UPDATES:
+        return Interrupted("stopped before the first update; there was nothing to save yet", resumes=False)
+    return Interrupted("stopped; no step is saved yet", resumes=False)
 
 
 def _ended_elsewhere(status: Status) -> Status:
@@ -147,7 +167,8 @@ def _ended_elsewhere(status: Status) -> Status:
     if status.get("phase") == "done":
         return status
     saved = (status.get("checkpoint") or {"step": 0})["step"]
-    raise Interrupted(f"stopped from elsewhere; at the last look step {saved} was saved")
+    what = f"step {saved}" if saved else "nothing"
+    raise Interrupted(f"stopped from elsewhere; at the last look {what} was saved", resumes=bool(saved))
 
 
 def _status(config: Config, supervisor: Any = None) -> Status:
@@ -157,6 +178,14 @@ def _status(config: Config, supervisor: Any = None) -> Status:
     except ValueError:
         status = {}  # not made yet
     return status | {"supervisor": (_ask(supervisor.health) if supervisor else None) or {}}
+
+
+def _awaited(config: Config, status: Status) -> list[str]:
+    """The actors that have not reported yet, while the run starts."""
+    if status.get("phase", "starting") != "starting":
+        return []
+    now = Wanted.model_validate(status["wanted"]) if "wanted" in status else wanted.first(config)
+    return sorted(roster.names(config, now) - status.get("actors", {}).keys())
 
 
 def _ask(method: Any, *args: Any) -> Any:

@@ -12,6 +12,7 @@ import logging
 import os
 import tempfile
 import time
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,20 +20,28 @@ from pathlib import Path
 from typing import Any
 
 import ray
+from ray._private.node import Node
 from ray.exceptions import AuthenticationError
 
 from actors import roster
 from cluster import wanted
 from cluster.config import Config
-from cluster.control import CLIENT, PLACE_FILE
+from cluster.control import CLIENT
 from cluster.placement import demand, missing, nodes_from
+from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
 from cluster.wanted import Wanted
 from envpool.store import PoolReader, StoreError
 
+logger = logging.getLogger(__name__)
+
 
 class ClusterRefused(RuntimeError):
     """The run cannot be in this cluster; the message says what is missing and the way out."""
+
+
+class RayNotStarted(RuntimeError):
+    """Ray did not come up on this machine, though tried again; the message says why and the way out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,7 @@ class Cluster:
 def cluster_of(config: Config, lasting: bool = False) -> Iterator[Cluster]:
     """Join the cluster that RAY_ADDRESS names (a submitted job has it), else start a local one for this run.
 
-    `lasting`: it must outlive this process. Raises ClusterRefused, SubmissionError, ConnectionError.
+    `lasting`: it must outlive this process. Raises ClusterRefused, RayNotStarted, SubmissionError, ConnectionError.
     """
     address = os.environ.get("RAY_ADDRESS", "")
     _refuse_address(address, lasting)
@@ -56,7 +65,10 @@ def cluster_of(config: Config, lasting: bool = False) -> Iterator[Cluster]:
         if brought := environment(Path(scratch), local=not address):
             settings["runtime_env"] = brought
         try:
-            ray.init(**settings, **({} if address else _own(config)))
+            if address:
+                ray.init(**settings)
+            else:
+                _start_ray(settings | _own(config))
         except AuthenticationError as error:
             raise ClusterRefused(f"the cluster at {address} wants another token: {error}") from error
     try:
@@ -66,6 +78,34 @@ def cluster_of(config: Config, lasting: bool = False) -> Iterator[Cluster]:
         yield cluster
     finally:
         ray.shutdown()
+
+
+def _start_ray(settings: dict[str, Any]) -> None:
+    """Ray on this machine. On one that is busy it may not come up within its own time, so it is tried twice."""
+    for tries in (1, 2):
+        try:
+            ray.init(**settings)
+            return
+        except ValueError:  # of the settings
+            raise
+        except Exception as error:  # Ray has no narrower type for what it meets at its start
+            _clear_away(error)
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+            if tries == 2:
+                raise RayNotStarted(
+                    f"Ray did not start on this machine, tried twice ({reason}). The machine may be too busy or short "
+                    f"of memory; run the same command again when it is less so"
+                ) from error
+            logger.warning("Ray did not start (%s); once more", reason)
+
+
+def _clear_away(error: Exception) -> None:
+    """End what a failed start left running; Ray itself forgets a node that did not come up."""
+    ray.shutdown()
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(node := frame.f_locals.get("self"), Node):
+            node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+            return
 
 
 def _refuse_address(address: str, lasting: bool) -> None:

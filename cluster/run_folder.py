@@ -21,6 +21,9 @@ from envpool.store import NoPool, PoolReader, StoreError
 
 CONFIG_FILE = "config.yaml"
 LOCK_FILE = "driver.lock"
+PLACE_FILE = "cluster.json"
+"""Where the run's cluster answers, as the driver wrote it at the start."""
+STATUS_FILE = "status.json"
 # A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
 FIXED = (
     "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
@@ -71,6 +74,11 @@ def pool_of(folder: Path) -> Path:
         kept = {}
     place = (kept.get("pool") or {}).get("folder")
     return Path(place).expanduser() / folder.name if place else folder / "pool"
+
+
+def begun(folder: Path) -> bool:
+    """Whether the run in this folder ever came so far as to leave something to look at."""
+    return (folder / STATUS_FILE).is_file() or (pool_of(folder) / "data.mdb").is_file()
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def _require_writer(model: str) -> None:
 def _drive(config: Config, plain: bool, detach: bool) -> None:
     # Only now: Ray and what comes with it take seconds to import, which --help and --dry-run need not pay.
     from cluster.driver import Interrupted, RunFailed, drive, launch
-    from cluster.joining import ClusterRefused, cluster_of
+    from cluster.joining import ClusterRefused, RayNotStarted, cluster_of
 
     screen = console()
     try:
@@ -84,10 +84,13 @@ def _drive(config: Config, plain: bool, detach: bool) -> None:
             screen.print(report(folder))
     except (ConfigError, RunFolderError, StoreError, ClusterRefused, SubmissionError) as error:
         fail(str(error), 2)
+    except RayNotStarted as error:
+        fail(str(error))
     except ConnectionError as error:
         fail(f"no Ray cluster answers at {os.environ.get('RAY_ADDRESS', 'this machine')}: {error}")
     except Interrupted as stop:
-        screen.print(f"{stop}. The same command with run.name={config.run.name} resumes.")
+        does = "resumes" if stop.resumes else "begins it"
+        screen.print(f"{stop}. The same command with run.name={config.run.name} {does}.")
         raise typer.Exit(INTERRUPTED_EXIT) from stop
     except RunFailed as error:
         fail(f"run {config.run.name!r} failed: {error}")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from cluster import driver
+from cluster.config import Config
 
 
 def status(supervisor: dict[str, Any] | None = None, **actors: dict[str, Any]) -> dict[str, Any]:
@@ -99,3 +100,37 @@ def test_an_interrupt_says_how_a_run_can_be_left_going_where_it_can(
     with driver._stop_order(local):
         os.kill(os.getpid(), signal.SIGINT)
     assert ("--detach" in caplog.text) == said
+
+
+@pytest.mark.parametrize(
+    ("phase", "saved", "words", "resumes"),
+    [
+        ("", 0, "before the run had begun", False),
+        ("starting", 0, "before the first update; there was nothing to save yet", False),
+        ("baseline", 0, "before the first update; there was nothing to save yet", False),
+        ("training", 0, "no step is saved yet", False),
+        ("training", 7, "drained; step 7 is saved", True),
+        ("starting", 7, "drained; step 7 is saved", True),
+    ],
+)
+def test_a_stopped_run_says_saved_only_of_a_step_that_is(phase: str, saved: int, words: str, resumes: bool) -> None:
+    said = driver._stopped({"phase": phase, "checkpoint": saved})
+    assert words in str(said) and said.resumes == resumes
+
+
+@pytest.mark.parametrize(("checkpoint", "words"), [(None, "nothing was saved"), ({"step": 3}, "step 3 was saved")])
+def test_a_stop_from_elsewhere_says_saved_only_of_a_step_that_is(
+    checkpoint: dict[str, int] | None, words: str
+) -> None:
+    with pytest.raises(driver.Interrupted, match=words) as said:
+        driver._ended_elsewhere({"phase": "training", "checkpoint": checkpoint})
+    assert said.value.resumes == bool(checkpoint)
+
+
+def test_while_a_run_starts_the_actors_that_have_not_reported_are_awaited() -> None:
+    config = Config.model_validate({"run": {"name": "x"}})
+    everybody = driver._awaited(config, {})
+    assert {"pool", "learner", "solver-0", "supervisor"} <= set(everybody)
+    reports: dict[str, Any] = {name: {} for name in everybody if name != "learner"}
+    assert driver._awaited(config, {"phase": "starting", "actors": reports}) == ["learner"]
+    assert driver._awaited(config, {"phase": "training", "actors": {}}) == []

@@ -197,7 +197,7 @@ def test_a_run_that_is_stopped_now_saves_nothing(cluster: Head, tmp_path: Path) 
     other = light_run(tmp_path, "at-once")
     told(cluster, "run", *other.command, "--detach")
     until(lambda: step(other))
-    assert "step 0 is saved" in told(cluster, "stop", "--now", *other.which)
+    assert "at-once is stopped; no step is saved" in told(cluster, "stop", "--now", *other.which)
 
 
 def test_a_stop_that_cannot_save_leaves_the_run_and_names_the_way_out(cluster: Head, tmp_path: Path) -> None:
