@@ -26,6 +26,12 @@ def report(folder: Path) -> RenderableType:
         return Group(*_gains(reader), _growth(reader))
 
 
+def counts(folder: Path) -> dict[str, dict[Any, int]]:
+    """What the pool holds now, as a status has it: a pool may be added to after its run has written its last status."""
+    with PoolReader.open(pool_of(folder)) as reader:
+        return {"pool": reader.counts(), "origins": reader.origins(), "funnel": reader.funnel()}
+
+
 def gains(reader: PoolReader) -> dict[str, dict[str, PairedGain]]:
     """Per set of questions, the paired gain in success and in well-formed answers; empty without evaluations."""
     before, after = reader.state("evaluation:before"), reader.state("evaluation:after")

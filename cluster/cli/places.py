@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 from rich.console import Console
 
+from cluster.going import lives
 from cluster.inspect.visible import visible
-from cluster.run_folder import pool_of
+from cluster.run_folder import CONFIG_FILE, begun, pool_of
 from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
@@ -55,8 +56,8 @@ def reached(run: str, folder: Path, address: str) -> Iterator[Control]:
     from cluster.control import ControlRefused, RunNotReached, connected
     from cluster.submission import SubmissionError
 
-    here = _runs(folder)
-    name = run or (here[-1].name if here and not address else "")
+    here = None if run or address else _newest(folder)
+    name = here.name if here else run
     try:
         with connected(name, folder, address) as control:
             yield control
@@ -66,22 +67,40 @@ def reached(run: str, folder: Path, address: str) -> Iterator[Control]:
 
 def run_folder(run: str, folder: Path) -> Path:
     """The folder of the named run, or of the newest one; ends the command when there is none."""
-    runs = _runs(folder)
     if not run:
-        if not runs:
-            fail(f"no run in {folder.resolve()}; start one with `envolve run`, or say where with --folder")
-        return runs[-1]
-    if (folder / run / "config.yaml").is_file():
+        if newest := _newest(folder):
+            return newest
+        fail(f"no run in {folder.resolve()}; start one with `envolve run`, or say where with --folder")
+    if (folder / run / CONFIG_FILE).is_file():
         return folder / run
-    close = difflib.get_close_matches(run, [path.name for path in runs], n=1)
+    close = difflib.get_close_matches(run, [path.name for path in _runs(folder)], n=1)
     fail(f"no run {run!r} in {folder.resolve()}" + (f"; did you mean {close[0]!r}?" if close else ""))
+
+
+def absent(folder: Path, what: str) -> NoReturn:
+    """End the command where a run has not written what is asked for: it is still starting, or nothing of it lives."""
+    lacks, command = f"{folder.name} has no {what} yet", f"`envolve run --config {folder / CONFIG_FILE}`"
+    if lives(folder):
+        fail(f"{lacks}: it is starting, which can take some minutes where the machine is busy")
+    if begun(folder):
+        fail(f"{lacks}, and nothing of it lives; {command} resumes it")
+    fail(f"{lacks}: it did not start, and nothing of it lives; {command} starts it, `rm -r {folder}` removes it")
+
+
+def _newest(folder: Path) -> Path | None:
+    """The newest run that left something to look at or may be starting, else the newest; says whom it passes over."""
+    runs = _runs(folder)
+    shown = next((path for path in reversed(runs) if begun(path) or lives(path)), runs[-1] if runs else None)
+    if shown and shown != runs[-1]:
+        typer.echo(f"{runs[-1].name} is newer but did not start; this is {shown.name}", err=True)
+    return shown
 
 
 def _runs(folder: Path) -> list[Path]:
     """The folders of runs, the newest last."""
     return sorted(
-        (path for path in folder.glob("*") if (path / "config.yaml").is_file()),
-        key=lambda path: (path / "config.yaml").stat().st_mtime,
+        (path for path in folder.glob("*") if (path / CONFIG_FILE).is_file()),
+        key=lambda path: (path / CONFIG_FILE).stat().st_mtime,
     )
 
 
@@ -89,11 +108,9 @@ def pool_folder(folder: Path) -> Path:
     """Where the run's pool lies; ends the command when there is none."""
     path = pool_of(folder)
     if not (path / "data.mdb").is_file():
-        fail(
-            f"{folder} has no pool yet; the run has only begun"
-            if path.parent == folder
-            else f"no pool in {path}"
-        )
+        if path.parent == folder:
+            absent(folder, "pool")
+        fail(f"no pool in {path}")
     return path
 
 

@@ -1,7 +1,9 @@
 """The command line: what each command prints, and that an error says what to do. No Ray is started."""
 
 import json
+import re
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,10 +12,12 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cluster.cli import app
+from cluster.resolve import resolve
+from cluster.run_folder import held
 from envpool.answer_counts import AnswerCount
 from envpool.curation import Curator
 from envpool.curation.standings import standing_in
-from envpool.members import Origin
+from envpool.members import Member, Origin, Program
 from envpool.store import PoolWriter
 from tests.cluster.sample import BROKEN, FALLEN, FIRST, FUSED, PROGRAM, SECOND, make_pool, status_of
 
@@ -302,10 +306,37 @@ def test_a_run_without_a_pool_says_so_and_gets_none_by_being_asked(tmp_path: Pat
     assert not (tmp_path / "young" / "pool").exists()
 
 
-def test_status_before_the_first_one_is_written_says_to_wait(runs: Path) -> None:
+def test_status_before_the_first_one_is_written_says_to_wait(tmp_path: Path) -> None:
+    with held(resolve("local", [f"run.folder={tmp_path}", "run.name=young"])):
+        for command in (["status"], ["pool", "ls"]):
+            result = envolve(*command, "--folder", tmp_path)
+            assert result.exit_code == 1
+            assert "it is starting" in result.stderr
+
+
+def test_a_run_that_never_started_says_so_and_how_it_is_started_or_removed(tmp_path: Path) -> None:
+    with held(resolve("local", [f"run.folder={tmp_path}", "run.name=crashed"])) as folder:
+        pass
+    for command in (["status"], ["pool", "ls"], ["pool", "add", __file__]):
+        result = envolve(*command, "--folder", tmp_path)
+        assert result.exit_code == 1
+        assert "it did not start" in result.stderr
+        assert f"--config {folder / 'config.yaml'}` starts it, `rm -r {folder}` removes it" in result.stderr
+
+
+def test_a_run_that_was_killed_before_its_first_status_is_not_offered_for_removal(runs: Path) -> None:
     result = envolve("status", "--folder", runs)
     assert result.exit_code == 1
-    assert "demo has written no status yet" in result.stderr
+    assert "demo has no status yet, and nothing of it lives" in result.stderr
+    assert "rm -r" not in result.stderr
+
+
+def test_a_newer_run_that_never_started_is_passed_over_aloud(runs: Path) -> None:
+    with held(resolve("local", [f"run.folder={runs}", "run.name=crashed"])):
+        assert "crashed has no pool yet: it is starting" in envolve("pool", "ls", "--folder", runs).stderr
+    result = envolve("pool", "ls", "--folder", runs, "--json")
+    assert {row["id"] for row in json.loads(result.stdout)} == {FIRST.id, SECOND.id, FUSED.id}
+    assert "crashed is newer but did not start; this is demo" in result.stderr
 
 
 def test_status_of_a_finished_run_says_what_it_came_to(runs: Path) -> None:
@@ -313,17 +344,48 @@ def test_status_of_a_finished_run_says_what_it_came_to(runs: Path) -> None:
     (runs / "demo" / "status.json").write_text(json.dumps(done), encoding="utf-8")
     told = envolve("status", "--folder", runs).stdout
     assert "Pool after 4 updates" in told
-    assert "not going" not in told
+    assert "stopped" not in told
+
+
+def test_status_of_a_finished_run_counts_what_its_pool_holds_now(runs: Path) -> None:
+    done = status_of("demo", phase="done", at=0.0, pool={"active": 987}, origins={"seed": 987}, funnel={"L1": 987})
+    (runs / "demo" / "status.json").write_text(json.dumps(done), encoding="utf-8")
+    with PoolWriter.open(runs / "demo" / "pool", map_size=0) as pool:
+        pool.admit(Member(Program("mine", "Mine", "Do it.", "list[int]", "int"), Origin.USER))
+    told = envolve("status", "--folder", runs).stdout
+    assert "987" not in told
+    assert re.search(r"active +│ 4 ", told), told
+
+
+def test_status_of_a_run_that_wrote_its_last_one_while_it_drained_says_stopped(runs: Path) -> None:
+    file = runs / "demo" / "status.json"
+    file.write_text(json.dumps(status_of("demo", draining=True, phase="starting", checkpoint=None)), encoding="utf-8")
+    told = envolve("status", "--folder", runs).stdout
+    assert "stopped (starting)" in told and "draining" not in told
+    assert "stopped: last written" in told and "no step is saved" in told
+    file.write_text(json.dumps(status_of("demo", draining=True, at=0.0, checkpoint={"step": 3})), encoding="utf-8")
+    assert "step 3 is saved" in envolve("status", "--folder", runs).stdout
+
+
+def test_status_of_a_run_whose_driver_lives_is_not_said_to_be_stopped(tmp_path: Path) -> None:
+    with held(resolve("local", [f"run.folder={tmp_path}", "run.name=demo"])) as folder:
+        for age in (0.0, 1000.0):
+            drains = status_of("demo", draining=True, at=time.time() - age)
+            (folder / "status.json").write_text(json.dumps(drains), encoding="utf-8")
+            told = envolve("status", "--folder", tmp_path).stdout
+            assert "draining" in told and "stopped" not in told
+        assert "yet its driver lives" in told
 
 
 def test_status_draws_the_run_and_says_when_it_stands_still(runs: Path) -> None:
     (runs / "demo" / "status.json").write_text(json.dumps(status_of("demo")), encoding="utf-8")
     live = envolve("status", "--folder", runs)
     assert "step 3 of 24" in live.stdout
-    assert "not going" not in live.stdout
+    assert "stopped" not in live.stdout
     old = status_of("demo", at=0.0)
     (runs / "demo" / "status.json").write_text(json.dumps(old), encoding="utf-8")
     told = envolve("status", "--folder", runs).stdout.replace("\n", "")
+    assert "stopped (training)" in told
     assert f"`envolve run --config {runs / 'demo' / 'config.yaml'}` resumes it" in told
     assert json.loads(envolve("status", "--folder", runs, "--json").stdout) == old
 
