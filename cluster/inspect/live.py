@@ -105,11 +105,12 @@ class LiveView:
 
 def _headline(status: Status) -> RenderableType:
     progress = status["progress"]
-    saved = (status.get("checkpoint") or {}).get("step", 0)
+    step = (status.get("checkpoint") or {}).get("step", 0)
+    saved = f"saved at {step}" if step else "nothing saved yet"
     minutes = status["running_seconds"] / 60
     words = Text.assemble(
         (status["run"], "bold"), f"  {_state(status)}  step ", (str(progress["step"]), "bold"),
-        f" of {status['steps']}  policy version {progress['version']}  saved at {saved}  "
+        f" of {status['steps']}  policy version {progress['version']}  {saved}  "
         f"{tokens_per_second(status['actors']):.0f} tokens/s  {minutes:.1f} min",
         *(f"\n{words}" for words in _awaited(status)),
     )  # fmt: skip

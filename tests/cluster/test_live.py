@@ -96,7 +96,8 @@ def test_without_a_terminal_a_line_is_printed_for_each_new_step_or_phase() -> No
 
 def test_a_run_that_has_not_answered_yet_can_be_drawn() -> None:
     empty = status_of("demo", success={}, last_steps=[], actors={}, alarms=[], checkpoint=None, funnel={})
-    assert "saved at 0" in drawn(empty)
+    assert "nothing saved yet" in drawn(empty)
+    assert "saved at 2" in drawn(empty | {"checkpoint": {"step": 2}})
     assert line(empty).startswith("training: step 3/24; 71 active")
 
 
