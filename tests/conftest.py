@@ -9,13 +9,13 @@ import os
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadScopeScheduling
 
 # A closed machine: the tests' Ray clusters take no tokens.
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-settings.register_profile("patient", deadline=None)
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
 # What other programs of the machine use up is no reason for Ray to kill an actor of a test.
 os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
