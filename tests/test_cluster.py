@@ -347,8 +347,9 @@ def pause_and_resume(story: Story) -> None:
 
 
 def at_rest(story: Story) -> bool:
-    gauges = story.actors["buffer"]["gauges"]
-    return gauges["reserved"] == gauges["taken"] == 0
+    """No permit is out, and the learner waits for the run: a batch leaves the buffer before its weights are live."""
+    gauges, learner = story.actors["buffer"]["gauges"], story.actors["learner"]
+    return gauges["reserved"] == gauges["taken"] == 0 and learner["waiting_for"] == "run"
 
 
 def differences(story: Story) -> list[str]:
