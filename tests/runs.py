@@ -13,8 +13,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,17 @@ def kill_all(processes: list[psutil.Process]) -> None:
             process.kill()
         except psutil.NoSuchProcess:
             continue
+
+
+@contextmanager
+def ending_what_is_left() -> Iterator[None]:
+    """Adopts orphans, and at the end kills whatever was born below this process meanwhile, and nothing else."""
+    adopt_orphans()
+    before = set(descendants())
+    try:
+        yield
+    finally:
+        kill_all([process for process in descendants() if process not in before])
 
 
 def left_of(before: set[psutil.Process], seconds: float = 20.0) -> list[str]:

@@ -25,7 +25,7 @@ import pytest
 from actors.roster import kind_of
 from envpool.store import PoolReader
 from tests.nodes import Nodes, family, of_a_run
-from tests.runs import TINY, RunFolder, adopt_orphans, descendants, kill_all
+from tests.runs import TINY, RunFolder, ending_what_is_left
 from tests.training.policy.scripted_endpoint import choices, served
 
 pytestmark = pytest.mark.timeout(3600)  # a hang, not slowness: two quiet cores need a seventh of it
@@ -34,6 +34,7 @@ NODES = 4
 MODEL = "smollm2-135m"
 MEMBERS = 4
 """On so many environments an attached policy has answered before it leaves again."""
+ATTACHED = ("pupil", "far")
 NAME = "spread"
 SETTINGS: dict[str, Any] = {
     **TINY,
@@ -164,20 +165,20 @@ class Story:
 
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    adopt_orphans()
-    before = set(descendants())
     root = tmp_path_factory.mktemp("runs")
     scratch = Path(tempfile.mkdtemp(prefix="ev", dir=tempfile.gettempdir()))
     settings = SETTINGS | {"pool": {**TINY["pool"], "replica_folder": str(root / "replicas")}}
     folder = RunFolder(root, NAME, settings)
     told = Story(Nodes(scratch / "ray"), folder, Watcher(folder))
     try:
-        play(told)
-        yield told
+        with ending_what_is_left():
+            try:
+                play(told)
+                yield told
+            finally:
+                told.watcher.end()
+                told.nodes.lose_all()
     finally:
-        told.watcher.end()
-        told.nodes.lose_all()
-        kill_all([process for process in descendants() if process not in before])
         for path in (scratch, root / "replicas", folder.path / "policies"):
             shutil.rmtree(path, ignore_errors=True)
         folder.drop_weights()
@@ -186,7 +187,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
 def play(story: Story) -> None:
     """The whole of it."""
     for act in (
-        begin, scale_up, scale_down, frozen_ones_join_and_leave, a_learner_joins_and_leaves, lose_a_node,
+        begin, scale_up, scale_down, others_join_and_leave, lose_a_node,
         a_node_joins, pause_and_resume, lose_the_head_and_all, stop,
     ):  # fmt: skip
         started = time.monotonic()
@@ -250,18 +251,22 @@ def answered(story: Story, policy: str) -> int:
     return sum(bool(levels) for levels in story.folder.pool.all_stats(policy).values())
 
 
-def frozen_ones_join_and_leave(story: Story) -> None:
-    """A second local model, and one behind an endpoint."""
+def others_join_and_leave(story: Story) -> None:
+    """A second local model, which is trained beside the run's own, and one behind an endpoint."""
+    before = ranks(story)
     with served(lambda request, before: choices(*["<answer>SUN</answer>"] * request.get("n", 1))) as server:
-        story.told("attach", "rival", "--model", MODEL)
+        story.told("attach", "pupil", "--model", MODEL, "--trainable")
         story.told("attach", "far", "--endpoint", server.url, "--model", "scripted")
-        story.until(lambda: answered(story, "far") >= MEMBERS)
-        story.until(lambda: answered(story, "rival") >= MEMBERS)
+        for policy in ATTACHED:
+            story.until(lambda policy=policy: answered(story, policy) >= MEMBERS)
         story.seen["policies"] = json.loads(story.told("policies", "--json"))
         story.seen["policies in the status"] = story.folder.status()["policies"]
         story.seen["asked of the endpoint"] = len(server.requests)
-        story.seen["left of rival"] = leave(story, "rival")
         story.seen["left of far"] = leave(story, "far")
+    story.until(lambda: updates(story, "pupil"))
+    story.seen["left of pupil"] = leave(story, "pupil")
+    story.seen["ranks that stay"] = (before, ranks(story))
+    story.seen["pupil's checkpoints"] = list((story.folder.path / "policies/pupil/checkpoints").glob("*"))
 
 
 def leave(story: Story, policy: str) -> list[str]:
@@ -273,17 +278,6 @@ def leave(story: Story, policy: str) -> list[str]:
     story.until(lambda: not any(name.startswith(f"{policy}.") for name in story.present()))
     groups = [name for name in story.nodes.groups(f"envolve-{NAME}/") if f"/{policy}." in name]
     return [*left(story, processes), *groups]
-
-
-def a_learner_joins_and_leaves(story: Story) -> None:
-    """A second policy that is trained beside the run's own."""
-    before = ranks(story)
-    story.told("attach", "pupil", "--model", MODEL, "--trainable")
-    story.until(lambda: updates(story, "pupil"))
-    story.until(lambda: answered(story, "pupil"))
-    story.seen["left of pupil"] = leave(story, "pupil")
-    story.seen["ranks that stay"] = (before, ranks(story))
-    story.seen["pupil's checkpoints"] = list((story.folder.path / "policies/pupil/checkpoints").glob("*"))
 
 
 def ranks(story: Story) -> int:
@@ -448,20 +442,18 @@ def test_those_too_many_drain_and_leave_no_process_and_no_permit(story: Story) -
 
 def test_attached_policies_are_listed_and_have_statistics_that_stay(story: Story) -> None:
     listed = {row["name"]: row for row in story.seen["policies"]}
-    assert set(listed) == {"main", "rival", "far"}
-    assert listed["main"]["own"] and not listed["rival"]["trainable"]
+    assert set(listed) == {"main", *ATTACHED}
+    assert listed["main"]["own"] and listed["pupil"]["trainable"]
     assert listed["far"]["endpoint"].startswith("http://127.0.0.1")
     assert {row["name"] for row in story.seen["policies in the status"]} == set(listed)
     assert story.seen["asked of the endpoint"] >= MEMBERS
-    for policy in ("rival", "far"):
+    for policy in ATTACHED:
         assert listed[policy]["environments"] >= MEMBERS and listed[policy]["answers"] > 0
         assert answered(story, policy) >= MEMBERS
 
 
 def test_a_policy_that_leaves_leaves_no_process_and_no_placement_group(story: Story) -> None:
-    assert {policy: story.seen[f"left of {policy}"] for policy in ("rival", "far", "pupil")} == {
-        "rival": [], "far": [], "pupil": [],
-    }  # fmt: skip
+    assert {policy: story.seen[f"left of {policy}"] for policy in ATTACHED} == {"pupil": [], "far": []}
     before, after = story.seen["ranks that stay"]
     assert after <= before
 

@@ -30,7 +30,7 @@ from envpool.sandbox import LocalExecutor
 from envpool.split import is_held_out
 from envpool.store import PoolReader
 from tests.heads import ROOT, Head, bare_python, head
-from tests.runs import adopt_orphans, descendants, envolve, kill_all
+from tests.runs import ending_what_is_left, envolve
 from tests.submitting import COMMAND, STEPS, STOPPED_AFTER, Submitted, cloned, submit, submitted_run
 
 pytestmark = pytest.mark.timeout(1500)  # a hang, not slowness: two quiet cores need a third of it
@@ -38,11 +38,9 @@ pytestmark = pytest.mark.timeout(1500)  # a hang, not slowness: two quiet cores 
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """Whatever a failing test leaves running is ended, and nothing else."""
-    adopt_orphans()
-    before = set(descendants())
-    yield
-    kill_all([process for process in descendants() if process not in before])
+    """Whatever a failing test leaves running is ended."""
+    with ending_what_is_left():
+        yield
 
 
 @pytest.fixture(scope="module")

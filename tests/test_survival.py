@@ -16,18 +16,16 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.runs import TINY, RunFolder, adopt_orphans, descendants, kill_all, left_of
+from tests.runs import TINY, RunFolder, descendants, ending_what_is_left, kill_all, left_of
 
 pytestmark = pytest.mark.timeout(1500)  # a hang, not slowness: two quiet cores need a third of it
 
 
 @pytest.fixture(scope="module", autouse=True)
 def nothing_is_left() -> Iterator[None]:
-    """Whatever a failing test leaves running is ended, and nothing else."""
-    adopt_orphans()
-    before = set(descendants())
-    yield
-    kill_all([process for process in descendants() if process not in before])
+    """Whatever a failing test leaves running is ended."""
+    with ending_what_is_left():
+        yield
 
 
 LONG = 7

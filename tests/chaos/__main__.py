@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from tests.chaos.harness import Chaos, Outcome, Plan
-from tests.runs import adopt_orphans, descendants, kill_all, left_of
+from tests.runs import descendants, ending_what_is_left, left_of
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,15 +32,12 @@ def main(arguments: list[str] | None = None) -> int:
         ("RAY_memory_monitor_refresh_ms", "0"),
     ):
         os.environ.setdefault(name, value)
-    adopt_orphans()
-    before = set(descendants())
     folder = given.folder or Path(tempfile.mkdtemp(prefix="chaos-"))
     plan = Plan(60 * given.minutes, given.every, given.nodes, given.seed, folder.resolve(), not given.alone)
-    try:
+    with ending_what_is_left():
+        before = set(descendants())
         outcome = Chaos(plan, lambda text: print(f"{time.strftime('%H:%M:%S')} {text}", flush=True)).execute()
         outcome.violations.extend(f"left behind: {process}" for process in left_of(before))
-    finally:
-        kill_all([process for process in descendants() if process not in before])
     print(report(outcome), flush=True)
     print(f"the run's folder: {outcome.config.run_folder}")
     return 1 if outcome.violations else 0
