@@ -87,7 +87,7 @@ class Recipe:
 class Instance:
     """One question: what a solver sees and what scoring needs. Values are in wire form.
 
-    One slot for a program, one a step for SEQUENTIAL, one a problem for PARALLEL.
+    One slot for a program, one a step for SEQUENTIAL, one a problem for PARALLEL, one for the order of SORT and SELECT.
     """
 
     recipe: Recipe

@@ -7,60 +7,30 @@ second against nobody. Nothing here decides what happens to a member.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from envpool.answers import UnparsableAnswer, read
-from envpool.composition.operators import OPERATORS, SINGLE, Operator, Problem, questions
-from envpool.contract import Failed, Instance, Outcome, Recipe, Scored, Unparsed
-from envpool.members import Composite, Member, Program
+from envpool.answers import UnparsableAnswer
+from envpool.composition.operators import OPERATORS, SINGLE, questions
+from envpool.composition.ordering import listing
+from envpool.composition.problems import Execution, Judge, Operator, Problem
+from envpool.composition.trials import outcomes, too_long
+from envpool.contract import Failed, Instance, Outcome, Recipe, Unparsed
+from envpool.members import ORDERED, Composite, Member, Program
+from envpool.returned import VALUE_FAULTS, ProgramFault, Run, accepted_and_solved, checked, sampled, value_of
 from envpool.sandbox.audit import Observation
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Mode, Result, Value
-from envpool.signatures import IllegalValue, canonical_bytes, check, from_wire, literal, parse_type, to_wire
+from envpool.signatures import canonical_bytes, from_wire, parse_type, to_wire, wire_bytes
 from envpool.split import is_held_out, is_held_out_prompt
+from envpool.verdicts import equals, executed, outcome, reading_of, verdict
 
 ATTEMPTS = 16
 """Draws for one recipe until a whole chain runs on the input (ours)."""
-CHAIN_LITERAL = 400
-"""Characters of a value between two steps. Not a setting, because it decides what a recipe means (ours)."""
 SPLIT_TRIES = 64
-
-VALUE_FAULTS = frozenset({FaultKind.CODE_ERROR, FaultKind.ILLEGAL_VALUE, FaultKind.OUTPUT_LIMIT})
-"""Faults that depend on the input alone, so that every machine sees them at the same draw."""
-
-
-class ProgramFault(RuntimeError):
-    """A frozen member broke its contract while it was used; `member` is the id to quarantine."""
-
-    def __init__(self, member: str, fault: Fault) -> None:
-        super().__init__(f"{member}: {fault.kind}: {fault.detail}")
-        self.member = member
-        self.fault = fault
 
 
 class _ChainMiss(Exception):
     """A chain does not run on this draw; the next one may."""
-
-
-def checked(member: str, wire: object, type_text: str) -> object:
-    """The value a child sent, as the type declares it. Raises ProgramFault where it is none."""
-    try:
-        value = from_wire(wire)
-        check(value, parse_type(type_text))
-    except IllegalValue as error:
-        raise ProgramFault(member, Fault(FaultKind.ILLEGAL_VALUE, str(error))) from error
-    return value
-
-
-def sampled(program: Program, result: Result) -> tuple[str, object, object]:
-    """Shown text, input and planted solution (wire forms) of a sample, each checked. Raises ProgramFault."""
-    sample = _value(program, result)
-    if not isinstance(sample, dict) or not {"input", "planted", "shown"} <= sample.keys():
-        raise ProgramFault(program.id, Fault(FaultKind.PROTOCOL_ERROR, "a sample without its parts"))
-    checked(program.id, sample["input"], program.domain)
-    checked(program.id, sample["shown"], "str")
-    if program.oracle == "feasibility":
-        checked(program.id, sample["planted"], program.codomain)
-    return sample["shown"], sample["input"], sample["planted"]
 
 
 class Examiner:
@@ -124,7 +94,7 @@ class Examiner:
     async def score_all(self, instance: Instance, responses: Sequence[str]) -> list[Outcome]:
         """Outcomes of several responses to one instance; a round trip for each slot judged by its program."""
         types = [parse_type(text) for text in instance.answer_types]
-        readings = [_read(response, types) for response in responses]
+        readings = [reading_of(response, types) for response in responses]
         readable = [reading for reading in readings if not isinstance(reading, Unparsed)]
         try:
             scored = iter(await self._score_readings(instance, readable))
@@ -135,31 +105,59 @@ class Examiner:
     async def _score_readings(self, instance: Instance, readings: list[list[object]]) -> list[Outcome]:
         material = self._lookup(instance.recipe.member).material
         operator = _operator(material)
+        judges = operator.judges(self._chains(material), self._listed(material, instance.recipe))
         columns = [
-            await self._judge(self._program(judge), instance, slot, [reading[slot] for reading in readings])
-            for slot, judge in enumerate(operator.judges(_chains(material)))
+            await self._judge(judge, instance, slot, [reading[slot] for reading in readings])
+            for slot, judge in enumerate(judges)
         ]
-        return [_outcome(operator, row) for row in zip(*columns, strict=True)]
+        return [outcome(operator, row) for row in zip(*columns, strict=True)]
 
     async def _judge(
-        self, judge: Program, instance: Instance, slot: int, answers: list[object]
-    ) -> list[float | ProgramFault]:
+        self, judge: Judge, instance: Instance, slot: int, answers: list[object]
+    ) -> list[float | Failed]:
         """The score of each answer in one slot; what could not be read scores 0."""
-        if judge.oracle == "equality":
+        if isinstance(judge, Program) and judge.oracle == "equality":
             reference = canonical_bytes(from_wire(instance.references[slot]))
-            return [_equals(answer, reference) for answer in answers]
+            return [equals(answer, reference) for answer in answers]
         legible = [answer for answer in answers if not isinstance(answer, UnparsableAnswer)]
-        calls = [Call("verify", (instance.inputs[slot], to_wire(answer))) for answer in legible]
-        verdicts = iter([_verdict(judge, result) for result in await self._run(judge, calls, instance.recipe)])
+        if isinstance(judge, Program):
+            verdicts = iter(await self._verify(judge, instance, slot, legible))
+        else:
+            verdicts = iter(await self._execute(judge, instance, slot, legible))
         return [0.0 if isinstance(answer, UnparsableAnswer) else next(verdicts) for answer in answers]
+
+    async def _verify(
+        self, judge: Program, instance: Instance, slot: int, answers: list[object]
+    ) -> list[float | Failed]:
+        """What the judging program says of each answer."""
+        calls = [Call("verify", (instance.inputs[slot], to_wire(answer))) for answer in answers]
+        return [verdict(judge, result) for result in await self._run(judge, calls, instance.recipe)]
+
+    async def _execute(
+        self, judge: Execution, instance: Instance, slot: int, answers: list[object]
+    ) -> list[float | Failed]:
+        """What comes of running what each answer proposes."""
+        proposed = [judge.trials(answer, instance.inputs[slot]) for answer in answers]
+        trials = [trial for each in proposed for trial in each]
+        came = iter(await outcomes(self._runs(instance.recipe), trials))
+        return [executed([next(came) for _ in each]) for each in proposed]
 
     async def _problems(self, material: Program | Composite, recipe: Recipe) -> list[Problem]:
         if isinstance(material, Program):
-            return [await self._draw([material], recipe.key(), recipe)]
-        chains = [[self._program(part) for part in chain] for chain in material.chains]
-        return [await self._draw(chain, f"{recipe.key()}/{n}", recipe) for n, chain in enumerate(chains)]
+            return [await self._draw((material,), recipe.key(), recipe)]
+        drawn = [
+            await self._draw(chain, f"{recipe.key()}/{n}", recipe)
+            for n, chain in enumerate(self._chains(material))
+        ]
+        if material.operator not in ORDERED:
+            return drawn
+        (problem,) = drawn
+        _refuse_repeats(problem)
+        for distractor in map(self._program, material.distractors):
+            await self._distract(distractor, problem, recipe)
+        return [replace(problem, listed=self._listed(material, recipe))]
 
-    async def _draw(self, chain: list[Program], key: str, recipe: Recipe) -> Problem:
+    async def _draw(self, chain: tuple[Program, ...], key: str, recipe: Recipe) -> Problem:
         """The chain run on the input its first program draws from `key`. Raises _ChainMiss, ProgramFault."""
         first, *later = chain
         (result,) = await self._run(first, [Call("sample", (key, recipe.level))], recipe)
@@ -167,19 +165,33 @@ class Examiner:
         if first.oracle == "feasibility":
             return Problem((first,), shown, (x, planted))
         (result,) = await self._run(first, [Call("solve", (x,))], recipe)
-        values = [x, _solved(first, _value(first, result))]
+        values = [x, _solved(first, value_of(first, result))]
         for step in later:
             y = await self._extend(step, values[-1], recipe)
             values.append(_solved(step, y))
-        return Problem(tuple(chain), shown, tuple(values))
+        return Problem(chain, shown, tuple(values))
 
     async def _extend(self, step: Program, x: object, recipe: Recipe) -> object:
-        if len(literal(from_wire(x))) > CHAIN_LITERAL:
+        if too_long(x):
             raise _ChainMiss(f"the input of {step.id} is too long")
         accepted, solved = await self._run(step, [Call("accepts", (x,)), Call("solve", (x,))], recipe)
         if _extension(recipe.member, step, accepted) is not True:
             raise _ChainMiss(f"{step.id} does not accept its input")
         return _extension(recipe.member, step, solved)
+
+    async def _distract(self, distractor: Program, problem: Problem, recipe: Recipe) -> None:
+        """Raises _ChainMiss unless the distractor runs on a value of the chain, and gives the target on none."""
+        typed = zip(problem.steps, problem.values, strict=False)
+        inputs = [x for step, x in typed if step.domain == distractor.domain and not too_long(x)]
+        results = await accepted_and_solved(self._runs(recipe), distractor, inputs)
+        target = wire_bytes(problem.values[-1])
+        _refuse_kills(recipe.member, results)
+        ran = [wire_bytes(result.value) for result in results if isinstance(result, Value)]
+        if not ran or target in ran:
+            raise _ChainMiss(f"{distractor.id} {'gives the output by itself' if ran else 'runs on no value'}")
+
+    def _runs(self, recipe: Recipe) -> Run:
+        return lambda program, calls: self._run(program, calls, recipe)
 
     async def _run(self, program: Program, calls: list[Call], recipe: Recipe) -> list[Result]:
         if not calls:
@@ -195,13 +207,20 @@ class Examiner:
             raise TypeError(f"{member} is a composite, and composites are made of programs")
         return material
 
+    def _chains(self, material: Program | Composite) -> list[tuple[Program, ...]]:
+        if isinstance(material, Program):
+            return [(material,)]
+        return [tuple(map(self._program, chain)) for chain in material.chains]
+
+    def _listed(self, material: Program | Composite, recipe: Recipe) -> tuple[Program, ...]:
+        """The steps as they are shown, where an order is asked for."""
+        if isinstance(material, Program) or material.operator not in ORDERED:
+            return ()
+        return tuple(map(self._program, listing(material, recipe.key())))
+
 
 def _operator(material: Program | Composite) -> Operator:
     return SINGLE if isinstance(material, Program) else OPERATORS[material.operator]
-
-
-def _chains(material: Program | Composite) -> tuple[tuple[str, ...], ...]:
-    return ((material.id,),) if isinstance(material, Program) else material.chains
 
 
 def _instance(operator: Operator, recipe: Recipe, problems: list[Problem]) -> Instance:
@@ -209,7 +228,7 @@ def _instance(operator: Operator, recipe: Recipe, problems: list[Problem]) -> In
     return Instance(
         recipe=recipe,
         prompt=operator.prompt(problems),
-        answer_types=tuple(slot.judge.codomain for slot in slots),
+        answer_types=tuple(slot.answer_type for slot in slots),
         references=tuple(slot.reference for slot in slots),
         inputs=tuple(slot.input for slot in slots),
     )
@@ -219,10 +238,16 @@ def _shows_held_out(problems: list[Problem]) -> bool:
     return any(is_held_out_prompt(question) for problem in problems for question in questions(problem))
 
 
-def _value(program: Program, result: Result) -> object:
-    if isinstance(result, Fault):
-        raise ProgramFault(program.id, result)
-    return result.value
+def _refuse_repeats(problem: Problem) -> None:
+    """On a draw on which a step, or a loop of steps, does nothing, more orders than the chain's would do."""
+    if len(set(map(wire_bytes, problem.values))) < len(problem.values):
+        raise _ChainMiss("a value comes twice")
+
+
+def _refuse_kills(composite: str, results: Sequence[Result]) -> None:
+    for result in results:
+        if isinstance(result, Fault) and result.kind not in VALUE_FAULTS:
+            raise ProgramFault(composite, result)
 
 
 def _extension(composite: str, step: Program, result: Result) -> object:
@@ -238,37 +263,3 @@ def _extension(composite: str, step: Program, result: Result) -> object:
 def _solved(program: Program, wire: object) -> object:
     checked(program.id, wire, program.codomain)
     return wire
-
-
-def _read(response: str, types: list) -> list[object] | Unparsed:
-    """One reading a slot, or Unparsed where no slot can be read."""
-    try:
-        reading = read(response, types)
-    except UnparsableAnswer as error:
-        return Unparsed(error.reason)
-    faults = [slot for slot in reading if isinstance(slot, UnparsableAnswer)]
-    return Unparsed(faults[0].reason) if len(faults) == len(reading) else reading
-
-
-def _equals(answer: object, reference: bytes) -> float:
-    if isinstance(answer, UnparsableAnswer):
-        return 0.0
-    return 1.0 if canonical_bytes(answer) == reference else 0.0
-
-
-def _verdict(judge: Program, result: Result) -> float | ProgramFault:
-    """A child's verdict, or the fault that there is none."""
-    if isinstance(result, Fault):
-        return ProgramFault(judge.id, result)
-    try:
-        return float(Scored(result.value).score)
-    except ValueError as error:
-        return ProgramFault(judge.id, Fault(FaultKind.ILLEGAL_VALUE, str(error)))
-
-
-def _outcome(operator: Operator, row: Sequence[float | ProgramFault]) -> Outcome:
-    scores = [score for score in row if not isinstance(score, ProgramFault)]
-    if len(scores) == len(row):
-        return Scored(operator.score(scores))
-    fault = next(score for score in row if isinstance(score, ProgramFault))
-    return Failed(f"quarantine: {fault}", program=True)

@@ -16,7 +16,9 @@ SCHEMA = 1
 ID_HEX_DIGITS = 20
 
 OracleKind = Literal["equality", "feasibility"]
-OperatorName = Literal["SEQUENTIAL", "PARALLEL"]
+OperatorName = Literal["SEQUENTIAL", "PARALLEL", "SORT", "SELECT"]
+ORDERED: frozenset[OperatorName] = frozenset(("SORT", "SELECT"))
+"""Operators that ask for an order of steps."""
 _ORACLES = get_args(OracleKind)
 _OPERATORS = get_args(OperatorName)
 
@@ -68,24 +70,46 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """An operator over member ids: SEQUENTIAL takes one chain, PARALLEL several of one or more members."""
+    """An operator over member ids: PARALLEL takes several chains of one or more members, the others one.
+
+    Domain and codomain are those of the chain (of all chains together for PARALLEL), whatever is asked about it.
+    """
 
     operator: OperatorName
     chains: tuple[tuple[str, ...], ...]
     domain: str
     codomain: str
+    distractors: tuple[str, ...] = ()
+    """SELECT: members that are shown among the steps of the chain and are none of them."""
 
     def __post_init__(self) -> None:
         if self.operator not in _OPERATORS:
             raise MemberError(f"unknown operator {self.operator!r}")
         if not self.chains or not all(self.chains):
             raise MemberError("a composite needs at least one chain, and no chain may be empty")
-        if self.operator == "SEQUENTIAL" and len(self.chains) != 1:
-            raise MemberError(f"SEQUENTIAL takes one chain, not {len(self.chains)}")
+        if self.operator != "PARALLEL" and len(self.chains) != 1:
+            raise MemberError(f"{self.operator} takes one chain, not {len(self.chains)}")
+        if bool(self.distractors) != (self.operator == "SELECT"):
+            raise MemberError(
+                f"{self.operator} with {len(self.distractors)} distractors: SELECT alone has them"
+            )
+        if self.operator in ORDERED:
+            self._refuse_no_order()
+
+    def _refuse_no_order(self) -> None:
+        (chain,) = self.chains
+        if len(chain) < 2:
+            raise MemberError(f"{self.operator} needs two steps or more: one has no order")
+        if len(self.parts) != len(chain) + len(self.distractors):
+            raise MemberError(
+                f"{self.operator} shows each member once, and a distractor is no step of the chain"
+            )
 
     @property
     def id(self) -> str:
-        return "c" + _digest(json.dumps([self.operator, self.chains], separators=(",", ":")))
+        """The same for distractors in any order; without any, as it was before there were some."""
+        material = [self.operator, self.chains, *([sorted(self.distractors)] if self.distractors else [])]
+        return "c" + _digest(json.dumps(material, separators=(",", ":")))
 
     @property
     def size(self) -> int:
@@ -94,8 +118,8 @@ class Composite:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The distinct member ids it is made of, in order of appearance."""
-        return tuple(dict.fromkeys(part for chain in self.chains for part in chain))
+        """The distinct member ids it is made of, in order of appearance, distractors last."""
+        return tuple(dict.fromkeys(part for chain in (*self.chains, self.distractors) for part in chain))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +209,7 @@ def _material_to_dict(material: Program | Composite) -> dict[str, Any]:
         "chains": [list(chain) for chain in material.chains],
         "domain": material.domain,
         "codomain": material.codomain,
+        "distractors": list(material.distractors),
     }
 
 
@@ -194,4 +219,5 @@ def _material_from_dict(kind: str, record: Mapping[str, Any]) -> Program | Compo
     if kind != "composite":
         raise MemberError(f"unknown kind of member {kind!r}")
     chains = tuple(tuple(chain) for chain in record["chains"])
-    return Composite(record["operator"], chains, record["domain"], record["codomain"])
+    distractors = tuple(record.get("distractors", ()))  # none in records from before SELECT
+    return Composite(record["operator"], chains, record["domain"], record["codomain"], distractors)

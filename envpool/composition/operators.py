@@ -2,69 +2,29 @@
 
 Invariant: everything here is a pure function of the problems given, so the same problems make the same
 prompt byte for byte, and a score lies in [0, 1]. Nothing is executed here: `envpool.execution` runs the
-chains and judges the slots. The texts are short because small models read them.
+chains and judges the slots. The texts are short because small models read them. SORT and SELECT are in
+`ordering`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import Protocol
 
 from envpool.answers import answer_line
+from envpool.composition.ordering import Select, Sort
+from envpool.composition.problems import Judge, Operator, Problem, Slot
 from envpool.contract import render_prompt
 from envpool.members import Program
 from envpool.signatures import from_wire, literal, parse_type
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A chain of programs executed on one input."""
-
-    steps: tuple[Program, ...]
-    shown: str
-    """The input as the first program shows it."""
-    values: tuple[object, ...]
-    """In wire form: the input and then each step's output (for a planted input, its solution)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """One answer that is asked for."""
-
-    judge: Program
-    input: object
-    """What the judging program was given."""
-    reference: object
-
-
-class Operator(Protocol):
-    """A kind of question over executed chains."""
-
-    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
-        """The id of the program that judges each slot."""
-        ...
-
-    def slots(self, problems: Sequence[Problem]) -> list[Slot]:
-        """The answers asked for, in the order of `judges`."""
-        ...
-
-    def prompt(self, problems: Sequence[Problem]) -> str:
-        """The complete question with its answer line."""
-        ...
-
-    def score(self, scores: Sequence[float]) -> float:
-        """The score of the whole, in [0, 1], from the scores of its slots."""
-        ...
-
-
 class Single:
     """One program by itself: its rule, its input, its own score."""
 
-    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
+    def judges(self, chains: Sequence[Sequence[Program]], listed: Sequence[Program]) -> list[Judge]:
         return [chain[-1] for chain in chains]
 
     def slots(self, problems: Sequence[Problem]) -> list[Slot]:
-        return [Slot(each.steps[-1], each.values[-2], each.values[-1]) for each in problems]
+        return [Slot(each.steps[-1].codomain, each.values[-2], each.values[-1]) for each in problems]
 
     def prompt(self, problems: Sequence[Problem]) -> str:
         (problem,) = problems
@@ -77,12 +37,13 @@ class Single:
 class Sequential:
     """RACES, SEQUENTIAL: one chain, every step's output asked; the longest correct prefix scores k/t."""
 
-    def judges(self, chains: Sequence[Sequence[str]]) -> list[str]:
+    def judges(self, chains: Sequence[Sequence[Program]], listed: Sequence[Program]) -> list[Judge]:
         return list(chains[0])
 
     def slots(self, problems: Sequence[Problem]) -> list[Slot]:
         (problem,) = problems
-        return [Slot(*each) for each in zip(problem.steps, problem.values, problem.values[1:], strict=False)]
+        steps = zip(problem.steps, pairwise(problem.values), strict=True)
+        return [Slot(step.codomain, x, y) for step, (x, y) in steps]
 
     def prompt(self, problems: Sequence[Problem]) -> str:
         (problem,) = problems
@@ -109,7 +70,12 @@ class Parallel(Single):
 
 
 SINGLE: Operator = Single()
-OPERATORS: dict[str, Operator] = {"SEQUENTIAL": Sequential(), "PARALLEL": Parallel()}
+OPERATORS: dict[str, Operator] = {
+    "SEQUENTIAL": Sequential(),
+    "PARALLEL": Parallel(),
+    "SORT": Sort(),
+    "SELECT": Select(),
+}
 
 
 def questions(problem: Problem) -> list[str]:
@@ -124,7 +90,7 @@ def _is_correct(score: float) -> bool:
 
 
 def _answer_line(slots: Sequence[Slot]) -> str:
-    return answer_line([parse_type(slot.judge.codomain) for slot in slots])
+    return answer_line([parse_type(slot.answer_type) for slot in slots])
 
 
 def _numbered(steps: Sequence[Program]) -> str:

@@ -29,6 +29,55 @@ class AddOne(Double):
         return x + 1
 
 
+class Triple(Double):
+    rule = "Triple the input number."
+
+    def solve(self, x: int) -> int:
+        return 3 * x
+
+
+class Square(Double):
+    rule = "Multiply the input number by itself."
+
+    def solve(self, x: int) -> int:
+        return x * x
+
+
+class LastDigit(Double):
+    rule = "Give the last digit of the input number."
+
+    def solve(self, x: int) -> int:
+        return x % 10
+
+
+class HangsOnOdd(Double):
+    rule = "Halve the input number; never end where it is odd."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return 4 * rng.randint(2, 9)
+
+    def solve(self, x: int) -> int:
+        if x % 2:
+            raise TimeoutError
+        return x // 2
+
+
+class RaisesOnOdd(HangsOnOdd):
+    rule = "Halve the input number; fail where it is odd."
+
+    def solve(self, x: int) -> int:
+        if x % 2:
+            raise ZeroDivisionError
+        return x // 2
+
+
+class TextOfOdd(HangsOnOdd):
+    rule = "Halve the input number; give text, against what is declared, where it is odd."
+
+    def solve(self, x: int) -> int:
+        return str(x) if x % 2 else x // 2  # type: ignore[return-value]
+
+
 class Same(Double):
     rule = "Give the input number."
 
@@ -122,6 +171,12 @@ class AnyDivisor(Environment):
 PROGRAMS: dict[type[Environment], tuple[str, str, str]] = {
     Double: ("int", "int", "equality"),
     AddOne: ("int", "int", "equality"),
+    Triple: ("int", "int", "equality"),
+    Square: ("int", "int", "equality"),
+    LastDigit: ("int", "int", "equality"),
+    HangsOnOdd: ("int", "int", "equality"),
+    RaisesOnOdd: ("int", "int", "equality"),
+    TextOfOdd: ("int", "int", "equality"),
     Same: ("int", "int", "equality"),
     Zero: ("int", "int", "equality"),
     Power: ("int", "int", "equality"),
