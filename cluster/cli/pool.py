@@ -15,7 +15,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from cluster.cli import pool_durability, pool_families, pool_funnel, pool_proposals
+from cluster.cli import pool_census, pool_durability, pool_families, pool_funnel, pool_proposals
 from cluster.cli.judge import judged
 from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
 from cluster.cli.pool_families import family_name
@@ -28,6 +28,7 @@ from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
 app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, add to it, and keep it whole.")
+pool_census.register(app)
 pool_durability.register(app)
 pool_families.register(app)
 pool_funnel.register(app)
