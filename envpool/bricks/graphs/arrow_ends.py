@@ -1,0 +1,21 @@
+import random
+
+from envpool import Environment
+
+
+class ArrowEnds(Environment):
+    rule = (
+        "Each pair of the input is an arrow from its first number to its second. For every number in any "
+        "pair, list the ends of the arrows that start at it, in the order of the input and with repeats; "
+        "where none starts, the list is empty."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:
+        top = 4 + level
+        return [(rng.randint(1, top), rng.randint(1, top)) for _ in range(4 + level)]
+
+    def solve(self, x: list[tuple[int, int]]) -> dict[int, list[int]]:
+        return {point: [b for a, b in x if a == point] for edge in x for point in edge}
+
+    def accepts(self, x: list[tuple[int, int]]) -> bool:
+        return len(x) <= 30
