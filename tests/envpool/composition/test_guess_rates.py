@@ -1,0 +1,128 @@
+"""Guess rates over the simulated executor, against running every order here."""
+
+from itertools import pairwise, permutations
+
+import pytest
+
+from envpool.composition.fusion import fuse
+from envpool.composition.guess_rates import GUESS_LIMITS, INSTANCES, GuessRate, guess_rate, hopeless
+from envpool.contract import Recipe
+from envpool.execution import Examiner
+from envpool.members import Composite, Member, Origin, Program
+from envpool.sandbox.results import InfrastructureFault
+from tests.envpool.composition.simulated import (
+    PROGRAMS,
+    AddOne,
+    Digits,
+    Double,
+    HangsOnOdd,
+    Raises,
+    SimulatedExecutor,
+    Square,
+    Total,
+    Triple,
+    member,
+)
+
+BRICKS: dict[str, Program] = {member(each).id: member(each).material for each in PROGRAMS}  # type: ignore[misc]
+CLASSES = {member(each).id: each for each in PROGRAMS}
+
+
+def fused(operator: str, chain: tuple[type, ...], distractors: tuple[type, ...] = ()) -> Composite:
+    return fuse(
+        operator,
+        [[BRICKS[member(each).id] for each in chain]],
+        [BRICKS[member(each).id] for each in distractors],
+    )
+
+
+def examiner_of(composite: Composite, executor: SimulatedExecutor | None = None) -> Examiner:
+    pool = {each.id: each for each in map(member, PROGRAMS)}
+    pool[composite.id] = Member(composite, Origin.COMPOSER)
+    return Examiner(executor or SimulatedExecutor(), pool.__getitem__)
+
+
+async def measured(composite: Composite, levels: tuple[int, ...] = (1,)) -> GuessRate | None:
+    return await guess_rate(examiner_of(composite), composite, BRICKS, levels)
+
+
+async def expected(composite: Composite, level: int) -> tuple[int, int]:
+    """Orders that score and orders that fit, over the instances of one level, each order run here."""
+    scored = fitting = 0
+    for seed in range(INSTANCES):
+        instance = await examiner_of(composite).build(Recipe(composite.id, seed, level))
+        x, y = instance.inputs[0]["t"]
+        for order in permutations(composite.parts, composite.size):
+            steps = [BRICKS[each] for each in order]
+            inner = all(before.codomain == after.domain for before, after in pairwise(steps))
+            if inner and (steps[0].domain, steps[-1].codomain) == (composite.domain, composite.codomain):
+                fitting += 1
+                value = x
+                for each in order:
+                    value = CLASSES[each]().solve(value)
+                scored += value == y
+    return scored, fitting
+
+
+@pytest.mark.parametrize(
+    "composite",
+    [
+        fused("SORT", (Double, AddOne)),
+        fused("SORT", (Double, Triple)),
+        fused("SORT", (Double, Triple, AddOne, Square)),
+        fused("SORT", (AddOne, Digits, Total, Double)),
+        fused("SELECT", (Double, AddOne), (Square, Triple)),
+        fused("SELECT", (Double, Digits, Total), (AddOne, Square)),
+    ],
+)
+async def test_the_rate_is_the_share_of_type_fitting_orders_that_reach_the_output(
+    composite: Composite,
+) -> None:
+    found = await measured(composite)
+    assert found is not None
+    assert (found.scored, found.orders) == await expected(composite, 1)
+    assert found.rate == found.scored / found.orders
+    assert found.to_evidence()["guess_rate"] == found.rate
+
+
+async def test_a_sort_of_steps_that_may_be_swapped_is_guessed_too_well_and_another_is_not() -> None:
+    commuting, fixed = (
+        await measured(fused("SORT", (Double, Triple))),
+        await measured(fused("SORT", (Double, AddOne))),
+    )
+    assert commuting is not None and fixed is not None
+    assert commuting.rate == 1.0 > GUESS_LIMITS["SORT"]
+    assert fixed.rate == 0.5 <= GUESS_LIMITS["SORT"]
+
+
+async def test_many_orders_are_sampled_alike_whenever_they_are_measured() -> None:
+    composite = fused(
+        "SELECT",
+        (Double, AddOne, Square),
+        (Triple, *(each for each in PROGRAMS if each.__name__ in ("HalfOfEven", "LastDigit"))),
+    )
+    first = await measured(composite, (2,))
+    assert first is not None and first.orders < INSTANCES * first.fitting == INSTANCES * 6 * 5 * 4
+    assert await measured(composite, (2,)) == first
+
+
+def test_where_types_leave_too_few_orders_nothing_needs_to_be_run() -> None:
+    for composite, too_few in (
+        (fused("SORT", (Digits, Total)), True),
+        (fused("SORT", (Double, AddOne)), False),
+        (fused("SELECT", (Double, AddOne), (Square,)), True),
+        (fused("SELECT", (Double, AddOne), (Square, Triple)), False),
+    ):
+        assert hopeless(composite, [BRICKS[part] for part in composite.parts]) == too_few
+
+
+async def test_without_an_instance_or_with_a_kill_there_is_no_rate() -> None:
+    assert await measured(fused("SORT", (Double, Raises))) is None
+    assert await measured(fused("SORT", (HangsOnOdd, AddOne))) is None
+
+
+async def test_a_broken_machine_is_no_rate_but_its_fault() -> None:
+    composite, executor = fused("SORT", (Double, AddOne)), SimulatedExecutor()
+    executor.broken = True
+    with pytest.raises(InfrastructureFault):
+        await guess_rate(examiner_of(composite, executor), composite, BRICKS, (1,))
