@@ -1,0 +1,29 @@
+import random
+from datetime import date, timedelta
+
+from envpool import Environment
+
+
+class DaysApart(Environment):
+    rule = (
+        "The input holds days, written year-month-day and separated by spaces. How many days after the "
+        "earliest comes the latest? Gregorian calendar: a year is a leap year if 4 divides it and 100 does "
+        "not, or if 400 does."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> str:
+        start = date(rng.choice((1900, 1999, 2000, 2023)), rng.randint(1, 12), rng.randint(25, 28))
+        return " ".join(
+            str(start + timedelta(days=rng.randint(-5, 5 + 60 * level))) for _ in range(2 + level)
+        )
+
+    def solve(self, x: str) -> int:
+        days = [date.fromisoformat(day) for day in x.split()]
+        return (max(days) - min(days)).days
+
+    def accepts(self, x: str) -> bool:
+        try:
+            days = [date.fromisoformat(day) for day in x.split(" ")]
+        except ValueError:
+            return False
+        return len(days) <= 10 and x == " ".join(map(str, days)) and max(days).year < 9999

@@ -1,0 +1,28 @@
+import random
+from datetime import date, timedelta
+
+from envpool import Environment
+
+
+class EarliestDay(Environment):
+    rule = (
+        "The input holds days, written year-month-day and separated by spaces. Give the earliest as three "
+        "numbers (year, month, day)."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> str:
+        start = date(rng.choice((1900, 1999, 2000, 2023)), rng.randint(1, 12), rng.randint(25, 28))
+        return " ".join(
+            str(start + timedelta(days=rng.randint(-5, 5 + 60 * level))) for _ in range(2 + level)
+        )
+
+    def solve(self, x: str) -> tuple[int, int, int]:
+        year, month, day = min(x.split()).split("-")
+        return int(year), int(month), int(day)
+
+    def accepts(self, x: str) -> bool:
+        try:
+            days = [date.fromisoformat(day) for day in x.split(" ")]
+        except ValueError:
+            return False
+        return len(days) <= 10 and x == " ".join(map(str, days)) and max(days).year < 9999

@@ -1,0 +1,32 @@
+import calendar
+import random
+from datetime import date
+
+from envpool import Environment
+
+DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
+
+
+class Weekday(Environment):
+    rule = (
+        "The input is a day (year, month, day) of the Gregorian calendar, in which a year is a leap year if "
+        "4 divides it and 100 does not, or if 400 does. Give its English weekday name, such as Saturday for "
+        "(2000, 1, 1)."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:
+        year = rng.randint(1, 2) * 10 ** (2, 3, 3, 4, 5, 6)[min(level, 5)] + rng.randrange(100)
+        if level < 2:
+            return year, rng.randint(1, 9), rng.randint(1, 9)
+        return year, rng.randint(1, 12), rng.randint(10, 28)
+
+    def solve(self, x: tuple[int, int, int]) -> str:
+        return DAYS.split()[date(2000 + x[0] % 400, *x[1:]).weekday()]
+
+    def accepts(self, x: tuple[int, int, int]) -> bool:
+        year, month, day = x
+        return (
+            1 <= year <= 10**9
+            and 1 <= month <= 12
+            and 1 <= day <= calendar.monthrange(2000 + year % 400, month)[1]
+        )

@@ -1,0 +1,18 @@
+import random
+
+from envpool import Environment
+
+
+class InBoth(Environment):
+    rule = "List every number that occurs in both lists of the input, each once, in increasing order."
+
+    def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:
+        top = 7 + 2 * level
+        a, b = ([rng.randint(0, top) for _ in range(5 + level)] for _ in range(2))
+        return a, b
+
+    def solve(self, x: tuple[list[int], list[int]]) -> list[int]:
+        return sorted(set(x[0]) & set(x[1]))
+
+    def accepts(self, x: tuple[list[int], list[int]]) -> bool:
+        return len(x[0]) + len(x[1]) <= 40

@@ -1,0 +1,22 @@
+import random
+
+from envpool import Environment
+
+
+class BouncingBall(Environment):
+    rule = (
+        "A ball runs on the places 0 to L, where L is the first number of the input. It starts at 0 towards "
+        "L, moves one place a second and turns around whenever it is at 0 or at L. Where is it after as "
+        "many seconds as the second number says?"
+    )
+
+    def sample(self, rng: random.Random, level: int) -> tuple[int, int]:
+        length = rng.randint(10**level, 10 ** (level + 1) - 1)
+        return length, rng.randint(10**level, 10 ** (level + 1) * 2)
+
+    def solve(self, x: tuple[int, int]) -> int:
+        place = x[1] % (2 * x[0])
+        return min(place, 2 * x[0] - place)
+
+    def accepts(self, x: tuple[int, int]) -> bool:
+        return x[0] > 0 and x[1] >= 0

@@ -1,0 +1,21 @@
+import random
+
+from envpool import Environment
+
+
+class NewPile(Environment):
+    rule = (
+        "The numbers of the input list are heights of piles. Take one from every pile above 0, remove all "
+        "piles that are now 0, and put the taken ones as a new pile at the end of the list. List the "
+        "heights; if none was taken, there is no new pile."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> list[int]:
+        return [rng.choice((0, 1, 1, rng.randint(2, 9 + 5 * level))) for _ in range(4 + level)]
+
+    def solve(self, x: list[int]) -> list[int]:
+        taken = sum(pile > 0 for pile in x)
+        return [pile - 1 for pile in x if pile > 1] + [taken] * (taken > 0)
+
+    def accepts(self, x: list[int]) -> bool:
+        return len(x) <= 30 and all(pile >= 0 for pile in x)
