@@ -57,9 +57,10 @@ def hopeless(composite: Composite, programs: Sequence[Program]) -> bool:
 async def guess_rate(
     examiner: Examiner, composite: Composite, programs: Mapping[str, Program], levels: Sequence[int]
 ) -> GuessRate | None:
-    """The guess rate at these levels together; None where an instance cannot be built or a guess has no verdict, as after a kill.
+    """The guess rate at these levels together; None where an instance cannot be built or a guess has no verdict.
 
-    `programs` has its parts by id. Raises InfrastructureFault from the executor while an instance is built.
+    That is the case after a kill. `programs` has its parts by id. Raises InfrastructureFault from the executor while
+    an instance is built.
     """
     told: list[Outcome] = []
     fitting = 0
