@@ -6,6 +6,8 @@ state has steps. Nothing here runs anything.
 
 from dataclasses import dataclass
 
+from envpool.contract import Recipe
+from envpool.frontier import Trace
 from envpool.members import Program
 
 
@@ -36,29 +38,14 @@ class Chain:
     codomain: str
     values: tuple[object, ...]
     """The concrete input and each step's output, in wire form."""
+    siblings: tuple[str, ...] = ()
+    """Other bricks that ran on one of the chain's states."""
+    start: Recipe | None = None
+    """The recipe that the concrete input was drawn with."""
 
     @property
     def size(self) -> int:
         return len(self.members)
-
-
-@dataclass(frozen=True, slots=True)
-class Trace:
-    """One draw on its way through a chain."""
-
-    values: tuple[object, ...]
-    """In wire form: the input, then each step's output."""
-    keys: tuple[bytes, ...]
-    """Canonical bytes of the same values."""
-
-    def then(self, wire: object, key: bytes) -> "Trace":
-        """The trace one step on."""
-        return Trace((*self.values, wire), (*self.keys, key))
-
-    @property
-    def repeats(self) -> bool:
-        """Whether the last value has been there before: the step, or a loop of steps, did nothing."""
-        return self.keys[-1] in self.keys[:-1]
 
 
 @dataclass(frozen=True, slots=True)

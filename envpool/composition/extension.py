@@ -2,8 +2,9 @@
 
 Invariant: a state that comes back has run: every step was accepted and gave a legal, short value on the
 concrete input and on enough of the other draws, its last value is new on the concrete input, and it depends
-on the input where the inputs differ. What fails is dropped on the spot; an edge that ended in a kill is
-noted in `killed`. Nothing here chooses what to extend.
+on the input where the inputs differ. Each brick runs in children of its own, so that none can falsify what
+another says. What fails is dropped on the spot; an edge that ended in a kill is noted in `killed`. Nothing
+here chooses what to extend.
 """
 
 import asyncio
@@ -12,9 +13,10 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from envpool.composition.chains import SearchSettings, State, Trace
+from envpool.composition.chains import SearchSettings, State
 from envpool.contract import Recipe
 from envpool.execution import VALUE_FAULTS, ProgramFault, checked, sampled
+from envpool.frontier import Trace, agreed
 from envpool.members import Program
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
@@ -37,14 +39,12 @@ class Extender:
         self.killed: set[tuple[str, str]] = set()
         """Edges (brick, next brick) that ended in a kill; "" stands before a first brick."""
 
-    async def begin(self, starts: Sequence[tuple[Program, Recipe]]) -> list[State]:
-        """The states after bricks on their own inputs: attempts of a recipe, the first the concrete one."""
-        states = await _few_at_once([self._begin(*start) for start in starts])
-        return [state for state in states if state is not None]
+    async def begin(self, starts: Sequence[tuple[Program, Recipe]]) -> list[State | None]:
+        """The state after each brick on its own inputs, or None where there is none."""
+        return await _few_at_once([self._begin(*start) for start in starts])
 
     async def _begin(self, brick: Program, recipe: Recipe) -> State | None:
-        recipes = [replace(recipe, attempt=recipe.attempt + n) for n in range(self._settings.draws)]
-        calls = [Call("sample", (each.key(), each.level)) for each in recipes]
+        calls = [Call("sample", (each.key(), each.level)) for each in drawn_from(recipe, self._settings)]
         results = await self._executor.run(brick.source, calls)
         drawn = [self._drawn(brick, result) for result in results]
         if self._was_killed("", brick, results) or drawn[0] is None:
@@ -55,8 +55,8 @@ class Extender:
         (state,) = await self._through(brick, [State((), traces)])
         return state
 
-    async def extend(self, edges: Sequence[tuple[State, Program]]) -> list[State]:
-        """The states behind the edges that ran, in the order of the edges."""
+    async def extend(self, edges: Sequence[tuple[State, Program]]) -> list[State | None]:
+        """The state behind each edge, or None where it did not run."""
         by_brick: dict[str, list[int]] = defaultdict(list)
         for index, (_, brick) in enumerate(edges):
             by_brick[brick.id].append(index)
@@ -65,7 +65,7 @@ class Extender:
         reached: dict[int, State | None] = {}
         for group, states in zip(groups, await _few_at_once(runs), strict=True):
             reached.update(zip(group, states, strict=True))
-        return [state for index in range(len(edges)) if (state := reached[index]) is not None]
+        return [reached[index] for index in range(len(edges))]
 
     async def _through(self, brick: Program, states: Sequence[State]) -> list[State | None]:
         """Each state extended by the brick, or None."""
@@ -89,10 +89,8 @@ class Extender:
         if self._was_killed(state.path[-1].id if state.path else "", brick, results):
             return None
         grown = [self._grown(brick, *pair) for pair in zip(state.traces, results, strict=True)]
-        traces = tuple(trace for trace in grown if trace is not None)
-        if grown[0] is None or grown[0].repeats or len(traces) < self._settings.agreeing or _constant(traces):
-            return None
-        return State((*state.path, brick), traces)
+        traces = agreed(grown, self._settings.agreeing)
+        return State((*state.path, brick), traces) if traces else None
 
     def _was_killed(self, before: str, brick: Program, results: Sequence[Result]) -> bool:
         """Whether a result is a kill; notes the edge if so."""
@@ -129,6 +127,11 @@ class Extender:
         return trace.then(wire, canonical_bytes(value))
 
 
+def drawn_from(recipe: Recipe, settings: SearchSettings) -> list[Recipe]:
+    """The draws that travel together: attempts of a recipe, the first the concrete one."""
+    return [replace(recipe, attempt=recipe.attempt + n) for n in range(settings.draws)]
+
+
 async def _few_at_once(runs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     turns = asyncio.Semaphore(BRICKS_AT_ONCE)
 
@@ -137,8 +140,3 @@ async def _few_at_once(runs: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
             return await run
 
     return list(await asyncio.gather(*map(turn, runs)))
-
-
-def _constant(traces: Sequence[Trace]) -> bool:
-    """Whether the last step gave one output for inputs that differ."""
-    return len({trace.keys[-2] for trace in traces}) > 1 and len({trace.keys[-1] for trace in traces}) == 1

@@ -9,9 +9,10 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterator
 
 from envpool.sandbox.inside.frames import CONFINED, HEADER
-from envpool.sandbox.results import Fault, FaultKind, SandboxLimits
+from envpool.sandbox.results import SEARCH_PATIENCE, Fault, FaultKind, SandboxLimits
 from envpool.sandbox.seat import TURN, Seat
 from envpool.sandbox.server import ForkServer, Lost, cpu_net
 
@@ -20,6 +21,7 @@ _MIN_WAIT = 0.005  # seconds between two looks at a CPU clock
 _IDLE_CPU = 0.05  # seconds that a child may use between two calls
 _EXIT_GRACE = 1.0  # seconds between the end of a pipe and the end of the process that held it
 _CHUNK = 1 << 16
+_STREAM_BYTES = 1 << 20  # of all replies to a search together
 
 
 class Ended(Exception):
@@ -70,6 +72,27 @@ class Child:
             reply = self._rest(reply, deadline)
         self._cpu_replied = self.cpu()
         return reply[HEADER:]
+
+    def stream(self, request: bytes) -> Iterator[bytes]:
+        """Sends the first request of a child and gives the body of each reply, for as long as it is asked for one.
+
+        Each has the limits of a call, all together `SEARCH_PATIENCE` times as much. Raises Ended or Lost.
+        """
+        self.calls += 1
+        cpu, wall = self._limits.cpu_seconds * self._patience, self._limits.wall_seconds * self._patience
+        whole = _Deadline(self, cpu * SEARCH_PATIENCE, wall * SEARCH_PATIENCE)
+        held = bytearray(self._first(request, _Deadline(self, cpu, wall)))
+        taken = 0
+        while True:
+            deadline = _Deadline(self, cpu, wall)
+            while (wanted := self._wanted(held[:HEADER])) > len(held):
+                held += self._read(deadline)
+            taken += wanted
+            if taken > _STREAM_BYTES:
+                raise Ended(FaultKind.OUTPUT_LIMIT, f"a search of more than {_STREAM_BYTES >> 10} KiB")
+            whole.left()
+            yield bytes(held[HEADER:wanted])
+            del held[:wanted]
 
     def expect_silence(self) -> None:
         """Raises Ended where a child that was not asked wrote, worked or died, Lost where it was killed."""
@@ -207,12 +230,7 @@ class _Deadline:
         asleep_at: float | None = None
         patience = self._cpu_seconds
         if self._begun:  # a program that dribbles its reply gets no new time for each byte
-            used = self._child.cpu() - self._cpu_before
-            patience -= used
-            if patience <= 0:
-                raise Ended(FaultKind.CPU_LIMIT, f"{used:.2f} s of CPU time")
-            if time.monotonic() >= self._wall_end:
-                self._out_of_time(used)
+            patience = self.left()
         self._begun = True
         while not poller.poll(max(min(patience, self._wall_end - time.monotonic()), _MIN_WAIT) * 1000):
             used = self._child.cpu() - self._cpu_before
@@ -225,6 +243,15 @@ class _Deadline:
             if time.monotonic() >= self._wall_end:
                 self._out_of_time(used)
             asleep_at, patience = (used, _MIN_WAIT) if asleep else (None, patience)
+
+    def left(self) -> float:
+        """CPU seconds that are left. Raises Ended or Lost at a limit."""
+        used = self._child.cpu() - self._cpu_before
+        if used >= self._cpu_seconds:
+            raise Ended(FaultKind.CPU_LIMIT, f"{used:.2f} s of CPU time")
+        if time.monotonic() >= self._wall_end:
+            self._out_of_time(used)
+        return self._cpu_seconds - used
 
     def _out_of_time(self, used: float) -> None:
         if used < _STALL_SHARE * self._cpu_seconds:

@@ -35,7 +35,10 @@ class Executor(Protocol):
     async def run(
         self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
     ) -> list[Result]:
-        """One result a call, in order; replicas 0 to 2 differ in zygote and hash seed. Raises InfrastructureFault."""
+        """One result a call, in order; replicas 0 to 2 differ in zygote and hash seed. Raises InfrastructureFault.
+
+        A search has one result a step, and last how it ended.
+        """
         ...
 
 
@@ -48,11 +51,13 @@ class BatchExecutor(Executor, Protocol):
 
 
 def perform(sandbox: Sandbox, job: Job) -> list[Result]:
-    """One result a call, each where the job's mode wants it. Raises InfrastructureFault."""
+    """One result a call, each where the job's mode wants it; of a search, all. Raises InfrastructureFault."""
     if job.mode is Mode.VALIDATE:
         return [result for call in job.calls for result in sandbox.run(job.source, [call], fresh=True)]
     if job.mode is Mode.AUDIT:
         return sandbox.run(job.source, job.calls, fresh=True, patience=AUDIT_PATIENCE)
+    if job.mode is Mode.SEARCH:
+        return sandbox.search(job.source, *job.calls)
     return sandbox.run(job.source, job.calls, fresh=job.mode is not Mode.VERIFY)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-METHODS = ("sample", "solve", "verify", "accepts", "show", "inspect", "answer")
+METHODS = ("sample", "solve", "verify", "accepts", "show", "inspect", "answer", "search")
 ALLOWED_IMPORTS = (
     "__future__", "abc", "array", "bisect", "calendar", "cmath", "collections", "copy", "dataclasses", "datetime",
     "decimal", "enum", "envpool", "fractions", "functools", "heapq", "itertools", "math", "numbers", "operator",
@@ -50,6 +50,12 @@ AUDIT_PATIENCE = 4
 within so much more, in fork after fork, is not slow but unwilling."""
 
 
+SEARCH_CPU_SECONDS = 1.0
+"""CPU time of one step of a search (ours): a net behind the count of executed lines, which is the same everywhere."""
+SEARCH_PATIENCE = 30
+"""How many times the limits on time of a step a whole search may take (ours), so that none holds a zygote for long."""
+
+
 class Mode(StrEnum):
     """What a job shares a process with; `replica` says in which zygote, and so under which hash seed."""
 
@@ -58,13 +64,15 @@ class Mode(StrEnum):
     VERIFY = "verify"  # rewards: the program's open child, recycled; the least recently used goes first
     AUDIT = "audit"  # one result again, with more time: a fork of its own, of another sandbox where there are several
     SOLUTION = "solution"  # a solver's own program on inputs: a fork that no environment's code or answer enters
+    SEARCH = "search"  # many programs together, none of which can be believed: a fork for one search
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """One call of one method; arguments in wire form.
 
-    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect(); answer(x) of a solver's program.
+    sample(key, level), solve(x), verify(x, answer), accepts(x), show(x), inspect(); answer(x) of a solver's program;
+    search(plan) of a bundle of programs.
     """
 
     method: str
@@ -77,7 +85,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Calls of one source, in order. Raises ValueError where an environment and a solver's program are mixed up."""
+    """Calls of one source, in order. Raises ValueError where an environment, a solver's program and a bundle are mixed
+    up.
+    """
 
     source: str
     calls: tuple[Call, ...]
@@ -87,6 +97,9 @@ class Job:
     def __post_init__(self) -> None:
         if any((call.method == "answer") != (self.mode is Mode.SOLUTION) for call in self.calls):
             raise ValueError("`answer`, and nothing else, is called of a solver's own program")
+        searches = self.mode is Mode.SEARCH
+        if searches != any(call.method == "search" for call in self.calls) or (searches and len(self.calls) > 1):
+            raise ValueError("`search`, once and nothing else, is called of a bundle")
 
 
 @dataclass(frozen=True, slots=True)

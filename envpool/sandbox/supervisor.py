@@ -10,7 +10,7 @@ import logging
 import secrets
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -18,6 +18,7 @@ from typing import NamedTuple, Self
 from envpool.sandbox import ladder, wire
 from envpool.sandbox.child import Child, Ended
 from envpool.sandbox.results import (
+    SEARCH_CPU_SECONDS,
     Call,
     Fault,
     FaultKind,
@@ -83,11 +84,26 @@ class Sandbox:
         key = _Key(source, fresh, patience)
         self.sweep()
         try:
-            return [self._persistently(key, call) for call in calls]
+            return [result for call in calls for result in self._persistently(key, call)]
         finally:
             self._seat.leave()
             if fresh:
                 self._forget(key)
+
+    def search(self, bundle: str, call: Call) -> list[Result]:
+        """One result for each step that a search told of, and last how it ended: a Value of None, or the Fault.
+
+        A step is let `SEARCH_CPU_SECONDS`. Nothing that is told can be believed. Raises InfrastructureFault.
+        """
+        if len(bundle) > wire.MAX_BUNDLE:
+            return [Fault(FaultKind.CODE_ERROR, f"a bundle of more than {wire.MAX_BUNDLE >> 10} KiB")]
+        patience = min(1.0, SEARCH_CPU_SECONDS / self._limits.cpu_seconds)
+        key = _Key(bundle, True, patience)
+        self.sweep()
+        try:
+            return self._persistently(key, call)
+        finally:
+            self._forget(key)
 
     def layers(self) -> list[str]:
         """The layers that hold, as the zygote reported them after its self-test."""
@@ -139,8 +155,8 @@ class Sandbox:
     ) -> None:
         self.close()
 
-    def _persistently(self, key: _Key, call: Call) -> Result:
-        """The result of a call; what the machine spoils is tried again from a new zygote."""
+    def _persistently(self, key: _Key, call: Call) -> list[Result]:
+        """The results of a call; what the machine spoils is tried again from a new zygote."""
         trouble = ""
         for _ in range(_ATTEMPTS):
             try:
@@ -153,30 +169,35 @@ class Sandbox:
         self._counts["infrastructure_faults"] += 1
         raise InfrastructureFault(f"{call.method} failed {_ATTEMPTS} times, last: {trouble}")
 
-    def _attempt(self, key: _Key, call: Call) -> Result:
-        """Raises Lost."""
+    def _attempt(self, key: _Key, call: Call) -> list[Result]:
+        """One result, or of a search all. Raises Lost."""
         identity = secrets.randbits(63)
         try:
             request = wire.request(identity, call.method, call.args)
         except wire.Malformed as error:
-            return Fault(FaultKind.ILLEGAL_VALUE, str(error))
+            return [Fault(FaultKind.ILLEGAL_VALUE, str(error))]
         child = self._child(key)
+        results: list[Result] = []
         keep = False
         try:
             child.expect_silence()
-            result = wire.read_reply(child.exchange(request), identity, call.method)
-            keep = isinstance(result, Value) and child.calls < self._limits.calls_per_child
+            for body in _replies(child, request, call.method):
+                results.append(wire.read_reply(body, identity, call.method))
+                if call.method != "search" or _ends(results[-1]):
+                    break
+            keep = isinstance(results[-1], Value) and child.calls < self._limits.calls_per_child
         except Ended as error:
-            result = error.fault
+            results.append(error.fault)
         except wire.Malformed as error:
-            result = Fault(FaultKind.PROTOCOL_ERROR, str(error))
+            results.append(Fault(FaultKind.PROTOCOL_ERROR, str(error)))
         finally:
             if not keep:  # also after an interrupt: a late reply must not meet another call
                 self._forget(key)
         self._counts["calls"] += 1
-        if isinstance(result, Fault):
-            self._counts[result.kind.value] += 1
-        return replace(result, unsafe=True) if self._rung == ladder.Rung.UNSAFE else result
+        if isinstance(results[-1], Fault):
+            self._counts[results[-1].kind.value] += 1
+        unsafe = self._rung == ladder.Rung.UNSAFE
+        return [replace(result, unsafe=True) for result in results] if unsafe else results
 
     def _child(self, key: _Key) -> Child:
         """The open child of a source, or a new one. Raises Lost."""
@@ -208,3 +229,14 @@ class Sandbox:
     def _forget(self, key: _Key) -> None:
         if key in self._children:
             self._children.pop(key).end()
+
+
+def _replies(child: Child, request: bytes, method: str) -> Iterator[bytes]:
+    """The bodies that answer a request, as they come. Raises Ended or Lost."""
+    if method == "search":
+        return child.stream(request)
+    return iter((child.exchange(request),))
+
+
+def _ends(result: Result) -> bool:
+    return isinstance(result, Fault) or result.value is None

@@ -14,6 +14,7 @@ from envpool.signatures import LIMITS, IllegalValue, from_wire
 
 MAX_DEPTH = 3 * LIMITS.max_depth + 8  # a dict of depth one is three deep on the wire
 MAX_REQUEST = 4 << 20  # bytes
+MAX_BUNDLE = 1900 << 10  # characters of programs for one search, which as JSON within JSON may be twice as many bytes
 _MAX_DETAIL = 600
 _REPORTABLE = (FaultKind.CODE_ERROR, FaultKind.ILLEGAL_VALUE, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -59,6 +60,8 @@ def read_reply(body: bytes, identity: int, method: str) -> Result:
     if type(reply) is not list or len(reply) != 3 or type(reply[0]) is not int or reply[0] != identity:
         raise Malformed("not the reply to this call")
     _, kind, content = reply
+    if kind == "part" and method == "search":
+        return Value(_step(content))
     if kind == "value":
         return Value(_VALIDATORS[method](content))
     if kind not in _REPORTABLE or type(content) is not str:
@@ -133,6 +136,20 @@ def _sampled(content: Any) -> dict[str, Any]:
     return content
 
 
+def _step(content: Any) -> list[Any]:
+    """What a step of a search brought: nothing, an output, or an input and an output."""
+    if type(content) is not list or len(content) > 2:
+        raise Malformed("not a step")
+    for value in content:
+        _wire(value)
+    return content
+
+
+def _end(content: Any) -> None:
+    if content is not None:
+        raise Malformed("not the end of a search")
+
+
 def _report(content: Any) -> dict[str, Any]:
     if type(content) is not dict or set(content) != {*_REPORT_TEXTS, "imports", "findings", "error"}:
         raise Malformed("not a report")
@@ -171,5 +188,5 @@ _PLAIN: dict[str, dict[bytes, Result]] = {
 }
 _VALIDATORS = {
     "sample": _sampled, "solve": _wire, "verify": _score, "accepts": _flag, "show": _text, "inspect": _report,
-    "answer": _wire,
+    "answer": _wire, "search": _end,
 }  # fmt: skip

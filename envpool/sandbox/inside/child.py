@@ -15,7 +15,8 @@ from envpool.sandbox.inside import frames, kernel
 from envpool.sandbox.inside.filter import Program as Filter
 from envpool.sandbox.inside.form import Malformed
 from envpool.sandbox.inside.inspection import inspect
-from envpool.sandbox.inside.program import MODULE, Program, Solution
+from envpool.sandbox.inside.program import FILE, Program, Solution
+from envpool.sandbox.inside.search import Search
 from envpool.signatures import IllegalValue
 
 _MAX_DETAIL = 500
@@ -73,7 +74,7 @@ def run(cage: Cage, request_fd: int, reply_fd: int) -> NoReturn:
 
 
 class _Session:
-    """One source and the calls made of it."""
+    """One source and the calls made of it; the source of a search is the bundle of its bricks."""
 
     def __init__(self, cage: Cage) -> None:
         self._cage = cage
@@ -92,7 +93,7 @@ class _Session:
 
     def _reply(self, identity: int, method: str, args: list[Any]) -> bytes:
         try:
-            body = frames.encode([identity, "value", self._call(method, args)])
+            body = frames.encode([identity, "value", self._call(identity, method, args)])
         except MemoryError:
             self._program = self._solution = None
             return frames.encode([identity, "mem_limit", "MemoryError"])
@@ -104,9 +105,12 @@ class _Session:
             return frames.encode([identity, "output_limit", f"a result of {len(body)} bytes"])
         return body
 
-    def _call(self, method: str, args: list[Any]) -> Any:
+    def _call(self, identity: int, method: str, args: list[Any]) -> Any:
         if method == "inspect":
             return inspect(self._source, self._cage.allowed)
+        if method == "search":
+            Search(self._source, *args).run(lambda part: frames.send(frames.encode([identity, "part", part])))
+            return None
         if method == "answer":
             if self._solution is None:
                 self._solution = Solution(self._source)
@@ -126,7 +130,7 @@ def _describe(error: BaseException) -> str:
         text = "an exception that cannot be shown"
     line, trace = None, error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == f"<{MODULE}>":
+        if trace.tb_frame.f_code.co_filename == FILE:
             line = trace.tb_lineno
         trace = trace.tb_next
     return _clean(text) + (f" (line {line})" if line else "")

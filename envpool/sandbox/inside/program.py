@@ -13,22 +13,38 @@ from typing import Any
 
 from envpool.contract import Environment, Planted, seeded
 from envpool.sandbox.inside.form import Malformed, parse, read_form
-from envpool.signatures import LIMITS, IllegalValue, ValueType, check, check_type, from_wire, to_wire
+from envpool.signatures import (
+    LIMITS,
+    IllegalValue,
+    Signature,
+    ValueType,
+    check,
+    check_type,
+    from_wire,
+    to_wire,
+)  # fmt: skip
 
 MODULE = "program"
+FILE = f"<{MODULE}>"
 
 
 class Program:
-    """One loaded source. Raises what the source raises, or Malformed."""
+    """One loaded source. Raises what the source raises, or Malformed.
 
-    def __init__(self, source: str) -> None:
-        tree = parse(source)
-        form = read_form(tree)
-        self._class: type[Environment] = _loaded(tree)[form.node.name]
+    `known` is what its form says (class, signature, oracle), where that was read before: reading takes longer than
+    loading.
+    """
+
+    def __init__(self, source: str, known: tuple[str, Signature, str] | None = None) -> None:
+        code: ast.Module | str = source
+        if known is None:
+            code = parse(source)
+            form = read_form(code)
+            known = form.node.name, form.signature, form.oracle
+        name, self._signature, self._oracle = known
+        self._class: type[Environment] = _loaded(code)[name]
         if not (isinstance(self._class, type) and issubclass(self._class, Environment)):
             raise Malformed("its class was replaced while it loaded")
-        self._signature = form.signature
-        self._oracle = form.oracle
         random.seed(hash(MODULE))  # differs between hash seeds: whoever uses it fails the two-zygote rerun
         self._randomness = random.getstate()  # putting it back is quicker than seeding again
 
@@ -39,7 +55,7 @@ class Program:
             case "sample", [str(key), int(level)]:
                 return self._sample(key, level)
             case "solve", [x]:
-                return _outward(self._class().solve(self._input(x)), self._signature.codomain)
+                return _outward(self._do("solve", self._input(x)), self._signature.codomain)
             case "verify", [x, answer]:
                 return self._verify(x, answer)
             case "accepts", [x]:
@@ -49,7 +65,7 @@ class Program:
         raise IllegalValue(f"{method} does not take these {len(args)} argument(s)")
 
     def _sample(self, key: str, level: int) -> dict[str, Any]:
-        drawn = self._class().sample(seeded(key), level)
+        drawn = self._do("sample", seeded(key), level)
         planted = None
         if type(drawn) is Planted:
             planted = _outward(drawn.solution, self._signature.codomain)
@@ -61,22 +77,26 @@ class Program:
 
     def _verify(self, x: Any, answer: Any) -> float:
         given = _inward(answer, self._signature.codomain)
-        score = self._class().verify(self._input(x), given)
+        score = self._do("verify", self._input(x), given)
         # A comparison, because isfinite() of a huge integer overflows; NaN fails it too.
         if type(score) not in (bool, int, float) or not 0 <= score <= 1:
             raise IllegalValue(f"a score must be a number in [0, 1], not {_brief(score)}")
         return float(score)
 
     def _accepts(self, x: Any) -> bool:
-        verdict = self._class().accepts(self._input(x))
+        verdict = self._do("accepts", self._input(x))
         if type(verdict) is not bool:
             raise IllegalValue(f"accepts must answer with a bool, not {_brief(verdict)}")
         return verdict
 
     def _show(self, x: Any) -> str:
-        shown = self._class().show(self._input(x))
+        shown = self._do("show", self._input(x))
         check(shown, ValueType("str"), LIMITS)
         return shown
+
+    def _do(self, method: str, *args: Any) -> Any:
+        """What the method of a fresh object says."""
+        return getattr(self._class(), method)(*args)
 
     def _input(self, wire: Any) -> Any:
         return _inward(wire, self._signature.domain)
@@ -100,9 +120,9 @@ class Solution:
         return to_wire(self._solve(from_wire(x)))  # type: ignore[misc]
 
 
-def _loaded(tree: ast.Module) -> dict[str, Any]:
+def _loaded(source: ast.Module | str) -> dict[str, Any]:
     """The names of a source that was run."""
-    code = compile(tree, f"<{MODULE}>", "exec", dont_inherit=True)
+    code = compile(source, FILE, "exec", dont_inherit=True)
     module = ModuleType(MODULE)
     sys.modules[MODULE] = module  # dataclasses and enum look their module up
     exec(code, module.__dict__)

@@ -10,6 +10,7 @@ from envpool.contract import Environment, Planted, seeded
 from envpool.members import Member, Origin, Program
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Mode, Result, Value
 from envpool.signatures import IllegalValue, check, from_wire, parse_type, to_wire
+from tests.envpool.composition.searching import searched
 
 
 class Double(Environment):
@@ -198,6 +199,11 @@ def member(program: type[Environment]) -> Member:
     )
 
 
+def named(source: str) -> type[Environment]:
+    """The program that a source stands for."""
+    return next(each for each in PROGRAMS if each.__name__ == source)
+
+
 class SimulatedExecutor:
     """Runs calls at once; counts round trips and calls. `broken` makes it fail as the machine would."""
 
@@ -212,12 +218,13 @@ class SimulatedExecutor:
         if self.broken:
             raise InfrastructureFault("the machine is gone")
         self.trips += 1
-        program = next(each for each in PROGRAMS if each.__name__ == source)
-        return [self._call(program, call) for call in calls]
+        if mode is Mode.SEARCH:
+            return searched(source, calls[0], lambda brick, _: _Together(self, named(brick["source"])))
+        return [self._call(named(source), call) for call in calls]
 
     def _call(self, program: type[Environment], call: Call) -> Result:
         try:
-            return Value(self._value(program(), call))
+            return Value(self.value(program(), call))
         except TimeoutError:
             return Fault(FaultKind.CPU_LIMIT, "2 s")
         except ArithmeticError as error:
@@ -225,7 +232,8 @@ class SimulatedExecutor:
         except IllegalValue as error:
             return Fault(FaultKind.ILLEGAL_VALUE, str(error))
 
-    def _value(self, program: Environment, call: Call) -> object:
+    def value(self, program: Environment, call: Call) -> object:
+        """What the program says in wire form, or raises."""
         if call.method == "sample":
             key, level = call.args
             drawn = program.sample(seeded(key), level)
@@ -240,3 +248,16 @@ class SimulatedExecutor:
         if call.method == "accepts":
             return program.accepts(from_wire(call.args[0]))
         return program.verify(*(from_wire(arg) for arg in call.args))
+
+
+class _Together:
+    """A program of a search: what ends it ends the search."""
+
+    def __init__(self, executor: SimulatedExecutor, program: type[Environment]) -> None:
+        self._executor, self._program = executor, program
+
+    def call(self, method: str, args: list) -> object:
+        try:
+            return self._executor.value(self._program(), Call(method, tuple(args)))
+        except TimeoutError:
+            raise MemoryError from None

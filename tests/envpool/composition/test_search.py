@@ -118,7 +118,7 @@ async def test_an_edge_that_ended_in_a_kill_is_never_tried_again() -> None:
         assert [c.size async for c in search.chains(random.Random(seed), starts, Quotas(9))] == [1]
     assert search.killed_edges == {(member(Double).id, member(Hangs).id)}
     hung = [x for name, x in executor.solved if name == "Hangs"]
-    assert len(hung) == SETTINGS.draws
+    assert len(hung) == 1 + SETTINGS.draws, "once together with others, and then each draw alone"
 
 
 async def test_a_start_that_ended_in_a_kill_is_never_tried_again() -> None:
@@ -127,7 +127,7 @@ async def test_a_start_that_ended_in_a_kill_is_never_tried_again() -> None:
     for seed in range(3):
         starts = [Recipe(member(Hangs).id, seed, 1)]
         assert [chain async for chain in search.chains(random.Random(seed), starts, Quotas(9))] == []
-    assert len(executor.solved) == SETTINGS.draws
+    assert len(executor.solved) == 1 + SETTINGS.draws
 
 
 async def test_only_functions_stand_inside_a_chain() -> None:
@@ -166,8 +166,112 @@ async def test_a_broken_machine_ends_the_search_with_its_fault() -> None:
         await found(GOOD, executor=executor)
 
 
-async def test_states_of_one_depth_share_the_round_trips_of_a_brick() -> None:
+async def test_a_search_is_one_round_trip() -> None:
     executor = SimulatedExecutor()
     await found(GOOD, executor=executor)
-    begin, extend = 4 * 3, 3 * len(GOOD) * 2
-    assert executor.trips <= begin + extend
+    assert executor.trips == 1
+
+
+async def test_states_of_one_depth_share_the_round_trips_of_a_brick_that_has_its_own_child() -> None:
+    executor = SimulatedExecutor()
+    search = FrontierSearch(executor, [member(each) for each in GOOD], SETTINGS)
+    starts = [Recipe(member(Double).id, n, 1) for n in range(4)]
+    chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    executor.trips = 0
+    assert None not in await search.confirmed(chains)
+    begin, extend, siblings = 3 * len(chains), 3 * len(GOOD) * 2, len(GOOD) * 2
+    assert executor.trips <= begin + extend + siblings
+
+
+async def test_siblings_are_bricks_that_ran_beside_the_chain_on_one_of_its_states() -> None:
+    chains = await found(GOOD)
+    by_id = {member(each).id: each for each in GOOD}
+    assert any(chain.siblings for chain in chains)
+    for chain in chains:
+        assert not set(chain.siblings) & set(chain.members)
+        for sibling in chain.siblings:
+            domain = member(by_id[sibling]).material.domain
+            outputs = [
+                from_wire(value)
+                for brick, value in zip(chain.members, chain.values[1:], strict=True)
+                if member(by_id[brick]).material.codomain == domain
+            ]
+            assert any(by_id[sibling]().accepts(x) for x in outputs)
+
+
+async def test_chains_of_honest_bricks_are_confirmed_as_they_are() -> None:
+    search = FrontierSearch(SimulatedExecutor(), [member(each) for each in (*GOOD, AnyDivisor)], SETTINGS)
+    starts = [Recipe(member(each).id, 0, 1) for each in (Double, AnyDivisor, Total)]
+    chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    assert chains and await search.confirmed(chains) == chains
+
+
+async def test_what_its_bricks_do_not_give_is_not_confirmed_and_makes_the_search_go_apart() -> None:
+    executor = SimulatedExecutor()
+    search = FrontierSearch(executor, [member(each) for each in GOOD], SETTINGS)
+    starts = [Recipe(member(Double).id, 0, 1)]
+    chain, *others = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    false = replace(chain, values=(*chain.values[:-1], 1))
+    assert not search.is_apart
+    assert await search.confirmed([false, *others]) == [None, *others]
+    assert search.is_apart
+    executor.trips = 0
+    again = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    assert again == [chain, *others] and executor.trips > 1
+    search.use([member(each) for each in GOOD[1:]])
+    assert not search.is_apart, "one of those among which it must be has left"
+
+
+async def test_a_sibling_that_does_not_run_is_left_out_when_its_chain_is_confirmed() -> None:
+    search = FrontierSearch(SimulatedExecutor(), [member(each) for each in (*GOOD, Raises)], SETTINGS)
+    starts = [Recipe(member(Double).id, 0, 1)]
+    chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    chain = next(each for each in chains if each.siblings)
+    claimed = replace(chain, siblings=(*chain.siblings, member(Raises).id))
+    assert await search.confirmed([claimed]) == [chain]
+
+
+async def test_a_chain_whose_brick_has_left_is_not_confirmed_and_nobody_is_blamed() -> None:
+    search = FrontierSearch(SimulatedExecutor(), [member(each) for each in GOOD], SETTINGS)
+    starts = [Recipe(member(Double).id, 0, 1)]
+    chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(100))]
+    search.use([member(each) for each in GOOD if each is not Double])
+    assert set(await search.confirmed(chains)) == {None}
+    assert not search.is_apart
+
+
+async def test_a_weight_multiplies_the_chance_of_a_brick_and_zero_keeps_it_out() -> None:
+    async def uses(weight: float) -> int:
+        search = FrontierSearch(
+            SimulatedExecutor(), [member(each) for each in GOOD], replace(SETTINGS, expansions=1)
+        )
+        search.use([member(each) for each in GOOD], lambda id: weight if id == member(Digits).id else 1.0)
+        starts = [Recipe(member(Double).id, n, 1) for n in range(12)]
+        chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(9))]
+        return sum(member(Digits).id in chain.members for chain in chains)
+
+    assert await uses(0.0) == 0 < await uses(1.0) < await uses(50.0)
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf")])
+def test_a_weight_that_is_none_is_refused_by_its_brick(weight: float) -> None:
+    search = FrontierSearch(SimulatedExecutor(), [], SETTINGS)
+    with pytest.raises(ValueError, match=member(Double).id):
+        search.use([member(Double)], lambda id: weight)
+
+
+async def test_a_large_pool_is_searched_by_as_many_of_its_bricks_as_one_search_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("envpool.composition.search.BRICKS_A_SEARCH", 2)
+    chains = await found(GOOD)
+    assert {id for chain in chains for id in chain.members} == {
+        member(Double).id, *(id for chain in chains for id in chain.members[1:2])
+    }  # fmt: skip
+    assert max(chain.size for chain in chains) == 2
+
+
+async def test_a_bundle_is_as_large_as_a_sandbox_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("envpool.composition.search.MAX_BUNDLE", 250)
+    chains = await found(GOOD)
+    assert chains and max(chain.size for chain in chains) <= 2
