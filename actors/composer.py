@@ -22,17 +22,18 @@ class ComposerActor(Actor):
     background_nice = 10
 
     async def start(self) -> None:
-        composer = self.config.composer
+        compose = self.config.compose
         self._proposed = self._admitted = 0
         self._composer = Composer(
             self.sandboxes,
             self._bricks(),
             ComposerSettings(
-                operators=composer.operators,
-                min_size=composer.min_size,
-                max_size=composer.max_size,
+                operators=compose.operators,
+                min_size=min(compose.size),
+                max_size=max(compose.size),
+                level=compose.level,
                 search=SearchSettings(
-                    depth=composer.depth, expansions=composer.expansions, max_literal=composer.literal_limit
+                    depth=max(compose.size), expansions=compose.expansions, max_literal=compose.literal_limit
                 ),
             ),
             # Another seed at each start, so that a restarted composer does not search the same chains again.
@@ -41,7 +42,7 @@ class ComposerActor(Actor):
             + roster.number_of(self.name) * APART,
             known=lambda id: self.pool_reader.status(id) is not None,
         )
-        if composer.enabled:
+        if self.config.composes:
             self.background("compose", self._compose_once)
 
     def gauges(self) -> dict[str, float]:
@@ -57,7 +58,7 @@ class ComposerActor(Actor):
             return
         self.waiting_for = "sandbox"
         self._composer.use(self._bricks())
-        for member in await self._composer.propose(self.config.composer.batch):
+        for member in await self._composer.propose(self.config.composer.batch, self.config.compose.size):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
 

@@ -32,7 +32,7 @@ class CuratorActor(Actor):
     async def start(self) -> None:
         self._policy = self.config.policy.name
         self._own_run = not self.config.policy.attached
-        settings = CurationSettings(**self.config.curation.model_dump())
+        settings = CurationSettings(**self.config.curation.model_dump(), mode=self.config.compose.mode)
         self._curator = Curator(settings, policy=self._policy, seed=self.config.run.seed)
         self._seen = await asyncio.to_thread(self._take_all, self.pool_reader)
         if saved := await self.peers.pool.state(self.config.own("curator")):

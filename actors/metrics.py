@@ -261,7 +261,7 @@ class MetricsActor(Actor):
         """Kinds of actors that should bring members in."""
         config = self.config
         generator = config.generator.enabled or config.grammar.enabled
-        return [*(["generator"] if generator else []), *(["composer"] if config.composer.enabled else [])]
+        return [*(["generator"] if generator else []), *(["composer"] if config.composes else [])]
 
     def _wanted_names(self) -> set[str]:
         nodes = overview.supervision(self._reports).get("nodes", ())

@@ -14,12 +14,14 @@ from actors.asking import Models
 from actors.base import Actor
 from cluster.config import Config
 from envpool.admission import Admission, AdmissionSettings, Register, Verdict
+from envpool.admission.composites import fuses, is_no_guess
 from envpool.admission.concluded import PROPOSAL, concluded
 from envpool.admission.copies import CONTAMINATION
 from envpool.admission.fallen import fallen_before
 from envpool.admission.form import bare
+from envpool.admission.verdict import Refusal
 from envpool.members import Composite, Member, Origin, Program
-from envpool.shipped import Shipped, shipped
+from envpool.shipped import Shipped
 
 
 class ValidatorActor(Actor):
@@ -90,6 +92,8 @@ class ValidatorActor(Actor):
             gate, reason = "duplicate", "the same operator over the same material"
         elif apart := self._held_out_parts(composite):
             gate, reason = CONTAMINATION, f"made of the held-out {', '.join(apart)}"
+        elif refusal := await self._unfit(composite):
+            gate, reason = refusal.gate, refusal.reason
         else:
             return await self.peers.pool.admit(member, "composed", self._step())
         await self._reject(composite.id, Origin.COMPOSER.value, gate, reason, {}, "")
@@ -113,8 +117,7 @@ class ValidatorActor(Actor):
     async def bootstrap(self) -> dict[str, int]:
         """Put the configured seeds and bricks through the gates. Idempotent; returns counts."""
         await self.ready()
-        pool = self.config.pool
-        programs = shipped(pool.seeds, pool.bricks, pool.held_out)
+        programs = self.config.programs()
         verdicts = await asyncio.gather(*(self._bring_in(program) for program in programs))
         admitted = sum(verdicts)
         return {"admitted": admitted, "refused": len(programs) - admitted}
@@ -186,6 +189,19 @@ class ValidatorActor(Actor):
             raise
         self._admitted += admitted
         return {**plain, "admitted": True}
+
+    async def _unfit(self, member: Member) -> Refusal | None:
+        """Why a composite is none that may be asked; None where it is."""
+        if not isinstance(member.material, Composite):
+            return Refusal("it is a program, and not composed", "types")
+        if any(self.pool_reader.get(part) is None for part in member.material.parts):
+            await self.caught_up()  # a part admitted just now may be on its way to this node
+        try:
+            fuses(member.material, self.pool_reader.get)
+            is_no_guess(member)
+        except Refusal as refusal:
+            return refusal
+        return None
 
     def _held_out_parts(self, composite: Member) -> list[str]:
         """What a composite that is not set apart itself may not be made of."""

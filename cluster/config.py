@@ -8,45 +8,23 @@ right one. Derived values (paths, resource counts) are properties, not keys. Rea
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from envpool.curation import CurationSettings
+from cluster.spelling import BaseUrl, Choice, Names, Operators, Sizes, Subset, Variable
+from envpool.curation import CurationSettings, Mode
 from envpool.members import OperatorName
 from envpool.sandbox import SandboxUnavailable
 from envpool.sandbox.ladder import asked_for
+from envpool.shipped import Shipped, shipped
 from training.grpo.settings import rank_groups
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
-
-
-def _listed(given: Any) -> Any:
-    """`a,b` or `a` for a list, as it is typed on a command line."""
-    if isinstance(given, str) and given not in ("all", "none"):
-        return [name.strip() for name in given.split(",") if name.strip()]
-    return given
-
-
-def _base_url(given: str) -> str:
-    """What a client of an OpenAI-compatible server begins its addresses with."""
-    if given and not re.match(r"https?://[^/\s]+\S*$", given):
-        raise ValueError(f"{given!r} is no base URL; write it as http://HOST:8000/v1")
-    if given.rstrip("/").endswith("/completions"):
-        raise ValueError(f"{given!r} is the address of a single call; give the base URL, which ends with its version")
-    return given
-
-
-BaseUrl = Annotated[str, AfterValidator(_base_url)]
-Variable = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")]
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-Choice = Annotated[Literal["all", "none"] | tuple[str, ...], BeforeValidator(_listed)]
-Operators = Annotated[tuple[OperatorName, ...], Field(min_length=1), BeforeValidator(_listed)]
 
 
 class Section(BaseModel):
@@ -181,17 +159,28 @@ class GrammarConfig(Section):
     batch: Count = 2
 
 
+class ComposeConfig(Section):
+    """What is trained on, and what is made of the pool's programs; `composer` says by how many actors and how often."""
+
+    mode: Mode = Field("mixed", description="train on single environments, on composed ones, or on both")
+    operators: Operators = get_args(OperatorName)
+    size: Sizes = Field(
+        (2, 3, 4, 5, 6),
+        description="programs in a composite: 5, 2-6 or 2,4; of several the curriculum chooses. Paper (RACES): 2 to 6",
+    )
+    level: Annotated[int, Field(ge=0)] = Field(0, description="of the inputs that chains begin with")
+    success: Share | None = Field(
+        0.3, description="predicted success that is sought in a chain; null: chains at random, as in the paper (RACES)"
+    )
+    expansions: Count = Field(4, description="extensions a state of the search")
+    literal_limit: Count = Field(80, description="characters of a value in a chain")
+
+
 class ComposerConfig(Section):
-    enabled: bool = True
+    enabled: bool = Field(True, description="whether composites are made while the run goes")
     count: Count = 1
     interval_seconds: Seconds = 10.0
     batch: Count = 4
-    depth: Count = Field(6, description="longest chain of a search")
-    expansions: Count = Field(4, description="extensions a state")
-    min_size: Annotated[int, Field(ge=2)] = Field(2, description="paper (RACES) studies 2 to 6")
-    max_size: Annotated[int, Field(ge=2)] = 6
-    operators: Operators = ("SEQUENTIAL", "PARALLEL")
-    literal_limit: Count = Field(80, description="characters of a value in a chain")
 
 
 class AdmissionConfig(Section):
@@ -266,6 +255,12 @@ class PoolConfig(Section):
     )
 
 
+class BricksConfig(Section):
+    subset: Subset = Field(
+        "all", description="how many of pool.bricks the run has, drawn by run.seed; fewer are a part of more"
+    )
+
+
 class EvaluationConfig(Section):
     enabled: bool = True
     questions: Count = Field(400, description="of training families, kept out of training by instance hash")
@@ -329,12 +324,14 @@ class Config(Section):
     generator: GeneratorConfig = GeneratorConfig()
     writer: WriterConfig = WriterConfig()
     grammar: GrammarConfig = GrammarConfig()
+    compose: ComposeConfig = ComposeConfig()
     composer: ComposerConfig = ComposerConfig()
     admission: AdmissionConfig = AdmissionConfig()
     review: ReviewConfig = ReviewConfig()
     novelty: NoveltyConfig = NoveltyConfig()
     curation: CurationConfig = CurationConfig()
     pool: PoolConfig = PoolConfig()
+    bricks: BricksConfig = BricksConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
     reward: RewardConfig = RewardConfig()
     supervision: SupervisionConfig = SupervisionConfig()
@@ -371,6 +368,16 @@ class Config(Section):
         """Whether the actor's policy writes environments, not a model in its place."""
         return self.generator.enabled and (self.policy.attached or not self.writer.endpoint)
 
+    def programs(self) -> list[Shipped]:
+        """The programs that the run's pool begins with. Raises UnknownProgram, TooFewBricks."""
+        pool = self.pool
+        return shipped(pool.seeds, pool.bricks, pool.held_out, self.bricks.subset, self.run.seed)
+
+    @property
+    def composes(self) -> bool:
+        """Whether composites are made while the run goes."""
+        return self.composer.enabled and self.compose.mode != "single"
+
     @property
     def namespace(self) -> str:
         """The Ray namespace that the run's named actors live in."""
@@ -382,7 +389,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Config:
-        CurationSettings(**self.curation.model_dump())  # its own rules, said before an actor meets them
+        # Its own rules, said before an actor meets them.
+        CurationSettings(**self.curation.model_dump(), mode=self.compose.mode)
         rank_groups(self.learner.ranks, self.learner.ranks_per_node)
         _check_rung(self.sandbox)
         room = self.policy.max_model_len
@@ -408,14 +416,15 @@ class Config(Section):
             )
         if (parts := self.reward.validation + self.reward.quality + self.reward.novelty) > 1 + 1e-9:
             raise ValueError(f"reward.validation, reward.quality and reward.novelty are {parts:g} together, above 1")
-        if self.composer.min_size > self.composer.max_size:
+        if self.compose.mode == "composed" and not self.composer.enabled:
+            raise ValueError("compose.mode=composed trains on composites, and composer.enabled=false makes none")
+        if self.compose.level >= (levels := self.admission.levels):
             raise ValueError(
-                f"composer.min_size={self.composer.min_size} is above composer.max_size={self.composer.max_size}"
+                f"compose.level={self.compose.level} is a level that no program was tried at "
+                f"(admission.levels={levels} tries 0 to {levels - 1})"
             )
-        if self.composer.max_size > self.composer.depth:
-            raise ValueError(
-                f"composer.max_size={self.composer.max_size} is above composer.depth={self.composer.depth}"
-            )
+        if self.bricks.subset != "all" and self.pool.bricks in ("none", ()):
+            raise ValueError(f"bricks.subset={self.bricks.subset} is drawn from pool.bricks, which are none")
         if self.pool.seeds in ("none", ()) and self.pool.bricks in ("none", ()):
             raise ValueError("pool.seeds and pool.bricks are both 'none': there is nothing to train on")
         return self

@@ -16,9 +16,19 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from cluster.config import Config
-from envpool.shipped import UnknownProgram, shipped
+from envpool.shipped import TooFewBricks, UnknownProgram
 
-PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper")
+PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper")
+
+MOVED = {
+    "composer.operators": "compose.operators",
+    "composer.min_size": "compose.size, as 2-6",
+    "composer.max_size": "compose.size, as 2-6",
+    "composer.depth": "compose.size, whose largest is the longest chain",
+    "composer.expansions": "compose.expansions",
+    "composer.literal_limit": "compose.literal_limit",
+}
+"""Keys of earlier versions, which files and run folders may still have, and what is written now."""
 
 
 class ConfigError(ValueError):
@@ -37,12 +47,14 @@ def validated(tree: dict[str, Any], source: str) -> Config:
     """The model of a tree of keys. Raises ConfigError with every fault, one a line."""
     try:
         config = Config.model_validate(tree)
-        programs = shipped(config.pool.seeds, config.pool.bricks, config.pool.held_out)
+        programs = config.programs()
     except ValidationError as error:
         lines = [_explain(dict(fault)) for fault in error.errors()]
         raise ConfigError(f"{source}: " + "\n  ".join(lines)) from error
     except UnknownProgram as error:
         raise ConfigError(f"{source}: pool: {error}") from error
+    except TooFewBricks as error:
+        raise ConfigError(f"{source}: bricks.subset={config.bricks.subset}: {error}") from error
     if all(program.held_out for program in programs):
         raise ConfigError(
             f"{source}: pool.held_out sets every chosen program apart: there is nothing to train on"
@@ -99,7 +111,7 @@ def _apply(tree: dict[str, Any], override: str) -> None:
             f"{override!r} is no override; write {key if key in known else 'section.key'}=value"
         )
     if key not in known:
-        raise ConfigError(f"unknown key {key!r} (value {text!r}){_nearest(key, known)}")
+        raise ConfigError(_unknown(key, text, known))
     section, name = key.split(".")
     tree.setdefault(section, {})[name] = _value(key, text, known[key])
 
@@ -120,9 +132,15 @@ def _explain(fault: dict[str, Any]) -> str:
     key = ".".join(str(part) for part in path)
     if fault["type"] == "extra_forbidden":
         words = known_keys() if "." in key else [*Config.model_fields, *known_keys()]
-        return f"unknown key {key!r} (value {fault['input']!r}){_nearest(key, words)}"
+        return _unknown(key, fault["input"], words)
     message = str(fault["msg"]).removeprefix("Value error, ")  # pydantic's own words for a validator's
     return f"{key}: {message} (value {fault['input']!r})" if key else message
+
+
+def _unknown(key: str, value: Any, words: Iterable[str]) -> str:
+    if key in MOVED:
+        return f"{key} (value {value!r}) is no key any more; write {MOVED[key]}"
+    return f"unknown key {key!r} (value {value!r}){_nearest(key, words)}"
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:

@@ -27,8 +27,9 @@ STATUS_FILE = "status.json"
 # A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
 FIXED = (
     "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
-    "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "evaluation.questions",
-    "evaluation.held_out_questions", "evaluation.level", "evaluation.repeats", "evaluation.temperature",
+    "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "bricks.subset",
+    "evaluation.questions", "evaluation.held_out_questions", "evaluation.level",
+    "evaluation.repeats", "evaluation.temperature",
 )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from cluster.config import BaseUrl, Config, Count, PolicyConfig, Seconds, Section, Variable, WriterConfig
+from cluster.config import Config, Count, PolicyConfig, Seconds, Section, WriterConfig
+from cluster.spelling import BaseUrl, Variable
 
 KEY = "wanted"
 SCALABLE = ("sandbox", "solver", "composer", "generator")

@@ -7,6 +7,7 @@ their topic ("strings/upper_case"), seeds without one.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -17,10 +18,15 @@ from envpool.seeds import read_seeds
 WORDS = ("all", "none")
 PACKAGE = Path(__file__).parent
 Choice = Literal["all", "none"] | Sequence[str]
+Subset = Literal["all"] | int
 
 
 class UnknownProgram(LookupError):
     """A name that no shipped program has; the message names the nearest one, or where the names are found."""
+
+
+class TooFewBricks(LookupError):
+    """A subset is larger than what it is drawn from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +40,13 @@ class Shipped:
     """Set apart whole, for evaluation."""
 
 
-def shipped(seeds: Choice, bricks: Choice, held_out: Iterable[str] = ()) -> list[Shipped]:
-    """The chosen programs, seeds first, with those that `held_out` names, chosen or not. Raises UnknownProgram.
+def shipped(
+    seeds: Choice, bricks: Choice, held_out: Iterable[str] = (), subset: Subset = "all", draw: int = 0
+) -> list[Shipped]:
+    """The chosen programs, seeds first, with those that `held_out` names, chosen or not.
 
-    So runs over different choices are evaluated on the same programs set apart.
+    So runs over different choices are evaluated on the same programs set apart. `subset` is how many of the chosen
+    bricks are taken, beside those set apart; which ones, `draw` decides. Raises UnknownProgram, TooFewBricks.
     """
     apart = set(held_out)
     every = [(name, source, Origin.SEED) for name, source in _seeds("all")]
@@ -45,8 +54,18 @@ def shipped(seeds: Choice, bricks: Choice, held_out: Iterable[str] = ()) -> list
     names = [name for name, _, _ in every]
     for name in sorted(apart.difference(names)):
         raise UnknownProgram(_unknown(name, names, "seed or brick"))
-    wanted = apart | {name for name, _ in [*_seeds(seeds), *_bricks(bricks)]}
+    taken = _drawn([name for name, _ in _bricks(bricks) if name not in apart], subset, draw)
+    wanted = apart | {name for name, _ in _seeds(seeds)} | set(taken)
     return [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]
+
+
+def _drawn(names: Sequence[str], subset: Subset, draw: int) -> Sequence[str]:
+    """So many of the names, the same ones wherever they are drawn; a smaller subset is a part of a larger one."""
+    if subset == "all":
+        return names
+    if subset > len(names):
+        raise TooFewBricks(f"pool.bricks chooses {len(names)} that are not held out")
+    return sorted(names, key=lambda name: sha256(f"{draw}:{name}".encode()).digest())[:subset]
 
 
 def _seeds(choice: Choice) -> list[tuple[str, str]]:

@@ -45,7 +45,8 @@ TINY: dict[str, Any] = {
     "sandbox": {"count": 1, "cpu_seconds": 2, "wall_seconds": 30},
     "generator": {"interval_seconds": 6, "group_size": 2, "few_shot": 1, "max_tokens": 32},
     "grammar": {"interval_seconds": 2, "batch": 1},
-    "composer": {"interval_seconds": 2, "batch": 1, "max_size": 2},
+    "compose": {"size": 2},
+    "composer": {"interval_seconds": 2, "batch": 1},
     "pool": {
         "map_size_gib": 1,
         "seeds": ["inversion_count", "subset_sum"],

@@ -18,7 +18,6 @@ from rich.table import Table
 from cluster.cli.places import console, fail
 from cluster.resolve import resolve
 from envpool.sandbox import InfrastructureFault, SandboxUnavailable
-from envpool.shipped import shipped
 from training.grpo.errors import LearnerError
 from training.policy.errors import PolicyEngineError
 from training.policy.source import PACKAGED, ModelUnavailable, resolve_model
@@ -83,8 +82,7 @@ def _made(plan: WarmStart, proposals: int, threads: int) -> Path:
     from training.warmstart.making import Asked, Tell, make
 
     config = resolve(PRESET)
-    pool, asked = config.pool, Asked(proposals, config.policy.temperature)
-    programs = shipped(pool.seeds, pool.bricks, pool.held_out)
+    programs, asked = config.programs(), Asked(proposals, config.policy.temperature)
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as shown:
         bar, told = shown.add_task("", total=None), 0.0

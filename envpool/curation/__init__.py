@@ -3,7 +3,7 @@
 from envpool.answer_counts import AnswerCount
 from envpool.curation.curator import Curator
 from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Retire, Wake
-from envpool.curation.settings import CurationSettings
+from envpool.curation.settings import CurationSettings, Mode
 from envpool.curation.standings import Standing
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "CurationSettings",
     "Curator",
     "Decision",
+    "Mode",
     "Promote",
     "Rest",
     "Retire",

@@ -1,8 +1,11 @@
 """The numbers curation goes by. Nothing here acts."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from envpool.answer_counts import wilson
+
+Mode = Literal["single", "composed", "mixed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,6 +15,8 @@ class CurationSettings:
     Rates are held against 95 % intervals: a member is above one when the whole interval is.
     """
 
+    mode: Mode = "mixed"
+    """What is drawn: single environments, composed ones, or both."""
     seed_floor: float = 0.2
     """Least share of draws that goes to seeds (EvoEnv)."""
     composite_share: float | None = None

@@ -33,8 +33,9 @@ def test_the_run_folder_is_absolute_and_ends_in_the_runs_name(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("tree", "word"),
     [
-        ({"composer": {"min_size": 4, "max_size": 3}}, "composer.min_size=4"),
-        ({"composer": {"max_size": 9}}, "composer.depth=6"),
+        ({"compose": {"mode": "composed"}, "composer": {"enabled": False}}, "composer.enabled=false makes none"),
+        ({"compose": {"level": 3}}, "(admission.levels=3 tries 0 to 2)"),
+        ({"bricks": {"subset": 5}, "pool": {"bricks": "none"}}, "bricks.subset=5 is drawn from pool.bricks"),
         ({"learner": {"ranks": 12, "ranks_per_node": 8}}, "set learner.ranks_per_node=6"),
         ({"curation": {"seed_floor": 0.7, "composite_share": 0.4}}, "all draws together"),
         ({"curation": {"window": 8}}, "window"),

@@ -23,7 +23,7 @@ KNOWN = {
     "generator.seed_floor": 0.2,
     "generator.train": True,
     "grammar.enabled": False,
-    "composer.enabled": False,
+    "compose.mode": "single",
     "admission.calibrate": True,
     "admission.calibration_instances": 8,
     "review.enabled": True,
@@ -110,7 +110,7 @@ def test_without_novelty_a_near_copy_earns_as_much_and_no_gate_stops_it() -> Non
 def test_with_a_fixed_pool_nobody_makes_members() -> None:
     fixed = paper("generator.enabled=false")
     assert paper().policy_writes
-    assert not (fixed.policy_writes or fixed.grammar.enabled or fixed.composer.enabled)
+    assert not (fixed.policy_writes or fixed.grammar.enabled or fixed.composes)
     assert {each.origin for each in shipped(fixed.pool.seeds, fixed.pool.bricks)} == {Origin.SEED}
 
 

@@ -99,6 +99,7 @@ def test_a_second_driver_is_refused_and_told_what_to_do(runs: Path) -> None:
         "pool.held_out=lists/total",
         "pool.seeds=none",
         "pool.bricks=all",
+        "bricks.subset=20",
         "evaluation.level=1",
     ],
 )
@@ -114,6 +115,15 @@ def test_a_resume_keeps_what_its_checkpoint_pool_and_questions_were_made_with(
     ):
         pytest.fail("resumed with another meaning")
     assert (folder / CONFIG_FILE).read_text(encoding="utf-8") == before
+
+
+def test_a_run_of_an_earlier_version_is_told_file_key_and_what_is_written_now(runs: Path) -> None:
+    with held(config_of(runs, "run.name=mine")) as folder:
+        kept = folder / CONFIG_FILE
+    kept.write_text(kept.read_text(encoding="utf-8").replace("composer:\n", "composer:\n  max_size: 4\n"), "utf-8")
+    told = rf"{kept}: composer\.max_size \(value 4\) is no key any more; write compose\.size"
+    with pytest.raises(ConfigError, match=told), held(config_of(runs, "run.name=mine")):
+        pytest.fail("resumed with a key that has no effect")
 
 
 def test_a_resume_may_change_how_far_and_how_fast_it_goes(runs: Path) -> None:

@@ -30,7 +30,8 @@ QUICK: dict[str, Any] = {
     "sandbox": {"count": 2, "cpu_seconds": 5, "wall_seconds": 60},
     "generator": {"interval_seconds": 1, "group_size": 2, "few_shot": 1, "max_tokens": 64},
     "grammar": {"interval_seconds": 1, "batch": 1},
-    "composer": {"interval_seconds": 1, "batch": 2, "max_size": 2},
+    "compose": {"size": 2},
+    "composer": {"interval_seconds": 1, "batch": 2},
     "pool": {
         "map_size_gib": 1,
         "seeds": ["subset_sum"],
