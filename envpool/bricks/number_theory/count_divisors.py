@@ -1,0 +1,18 @@
+import math
+import random
+
+from envpool import Environment
+
+
+class CountDivisors(Environment):
+    rule = "Count the whole numbers above zero that divide the input without remainder, 1 and the input included."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(6 * 4**level, 40 * 4**level)
+
+    def solve(self, x: int) -> int:
+        small = [d for d in range(1, math.isqrt(x) + 1) if x % d == 0]
+        return 2 * len(small) - (small[-1] ** 2 == x)
+
+    def accepts(self, x: int) -> bool:
+        return 1 <= x <= 10**6
