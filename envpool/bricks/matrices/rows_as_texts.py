@@ -1,0 +1,20 @@
+import random
+
+from envpool import Environment
+
+
+class RowsAsTexts(Environment):
+    rule = (
+        "The input is a list of rows. Write each row as a text: its numbers with one space between "
+        "neighbours. An empty row is an empty text."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> list[list[int]]:
+        lengths = [rng.randint(1, 3 + level // 2) for _ in range(2 + level)]
+        return [[rng.randint(0, 9 + 10 * level) for _ in range(length)] for length in lengths]
+
+    def solve(self, x: list[list[int]]) -> list[str]:
+        return [" ".join(str(n) for n in row) for row in x]
+
+    def accepts(self, x: list[list[int]]) -> bool:
+        return 0 < len(x) <= 10 and all(len(row) <= 10 for row in x)

@@ -1,0 +1,17 @@
+import random
+
+from envpool import Environment
+
+
+class Transpose(Environment):
+    rule = "The input is a table, row by row. Write its columns from left to right as rows."
+
+    def sample(self, rng: random.Random, level: int) -> list[list[int]]:
+        rows, columns = 2 + level // 2, 2 + (level + 1) // 2
+        return [[rng.randint(0, 9 + 10 * level) for _ in range(columns)] for _ in range(rows)]
+
+    def solve(self, x: list[list[int]]) -> list[list[int]]:
+        return [list(column) for column in zip(*x, strict=True)]
+
+    def accepts(self, x: list[list[int]]) -> bool:
+        return 0 < len(x) <= 8 and 0 < len(x[0]) <= 8 and all(len(row) == len(x[0]) for row in x)
