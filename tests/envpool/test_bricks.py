@@ -96,7 +96,7 @@ def test_inspection_finds_well_formed_equality_oracles_without_findings(trials: 
 
 def test_rules_are_short_and_speak_of_the_input(trials: dict[str, Trial]) -> None:
     def holds(trial: Trial) -> bool:
-        return "the input" in trial.facts["rule"].lower() and len(trial.facts["rule"].split()) < 20
+        return "the input" in trial.facts["rule"].lower() and len(trial.facts["rule"].split()) <= 60
 
     assert _failing(trials, holds) == []
     assert len({(trial.signature, trial.facts["rule"]) for trial in trials.values()}) == len(trials)
