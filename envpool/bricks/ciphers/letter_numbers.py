@@ -22,4 +22,4 @@ class LetterNumbers(Environment):
         return [ord(c) - 96 for c in x if "a" <= c <= "z"]
 
     def accepts(self, x: str) -> bool:
-        return len(x) <= 30 and any("a" <= c <= "z" for c in x)
+        return len(x) <= 60 and any("a" <= c <= "z" for c in x)

@@ -1,0 +1,23 @@
+import random
+
+from envpool import Environment
+
+
+class ColumnName(Environment):
+    rule = (
+        "The input counts A, B, ..., Z, then AA, AB, ..., AZ, BA, ..., ZZ, then AAA and so on, from 1 "
+        "for A, as the columns of a spreadsheet. Give the name with that number."
+    )
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(10 ** (1 + level), 10 ** (2 + level) - 1)
+
+    def solve(self, x: int) -> str:
+        name = ""
+        while x:
+            x, place = divmod(x - 1, 26)
+            name = chr(65 + place) + name
+        return name
+
+    def accepts(self, x: int) -> bool:
+        return 0 < x <= 10**9
