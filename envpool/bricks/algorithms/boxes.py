@@ -5,8 +5,9 @@ from envpool import Environment
 
 class Boxes(Environment):
     rule = (
-        "Fill boxes that hold 20 with the numbers of the input list in order: while the sum in a box "
-        "stays at most 20 the next number goes in, else a new box is begun. List the sum in each box."
+        "Put the numbers of the input list into boxes, in order. A number goes into the last box "
+        "begun if the sum in it then is at most 20; otherwise it begins a new box. List the sum in "
+        "each box."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -7,7 +7,7 @@ class Follow(Environment):
     rule = (
         "Start at the smallest key of the input. From a key go to the number that is its value. List "
         "the numbers visited, the first included, until one would come again; a number that is no key "
-        "is listed and ends the walk."
+        "is listed too and ends the walk."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, int]:

@@ -7,7 +7,7 @@ class RainWater(Environment):
     rule = (
         "The numbers of the input list are heights of walls in a row. Over each, water stands up to "
         "the smaller of two heights: the largest from it to the left end and the largest from it to "
-        "the right end, itself included. Add up all the water."
+        "the right end, itself included. Add up how far the water stands above the walls."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

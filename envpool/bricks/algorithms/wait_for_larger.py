@@ -5,8 +5,8 @@ from envpool import Environment
 
 class WaitForLarger(Environment):
     rule = (
-        "For each number of the input list, say how many places after it the next larger number "
-        "stands, 1 for the very next place; 0 if no later number is larger."
+        "For each number of the input list, say how many places after it the first number stands that "
+        "is larger than it, 1 for the very next place; 0 if no later number is larger."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

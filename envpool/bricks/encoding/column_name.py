@@ -5,8 +5,8 @@ from envpool import Environment
 
 class ColumnName(Environment):
     rule = (
-        "The input counts A, B, ..., Z, then AA, AB, ..., AZ, BA, ..., ZZ, then AAA and so on, from 1 "
-        "for A, as the columns of a spreadsheet. Give the name with that number."
+        "The columns of a spreadsheet are named A, B, ..., Z, then AA, AB, ..., AZ, BA, ..., ZZ, then "
+        "AAA and so on. Give the name of the column whose number is the input; A has number 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

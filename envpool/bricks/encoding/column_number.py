@@ -7,8 +7,8 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 class ColumnNumber(Environment):
     rule = (
-        "The input consists of capital letters. A is 1, B is 2, ..., Z is 26, AA is 27, AB is 28, and "
-        "so on, as the columns of a spreadsheet. Give the number of the input."
+        "The columns of a spreadsheet are named A, B, ..., Z, then AA, AB, ..., AZ, BA, ..., ZZ, then "
+        "AAA and so on. Give the number of the column that the input names; A has number 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -12,7 +12,8 @@ WORDS = """
 class BracketsMatch(Environment):
     rule = (
         "Look only at the round brackets of the input. Does every opening one have its own closing "
-        "one later in the text, and every closing one its own opening one before it?"
+        "one later in the text, and every closing one its own opening one before it? Without any the "
+        "answer is yes."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

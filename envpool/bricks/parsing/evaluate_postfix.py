@@ -7,8 +7,8 @@ from envpool import Environment
 class EvaluatePostfix(Environment):
     rule = (
         "The input holds whole numbers and the operators +, - and * with spaces between them, such as "
-        "7 2 - 3 *. An operator replaces the last two values a and b by a+b, a-b or a times b. Give "
-        "the value that is left at the end."
+        "7 2 - 3 *. An operator replaces the last two values, a and after it b, by a+b, a-b or a "
+        "times b. Give the value that is left at the end."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:
