@@ -1,7 +1,8 @@
 """The composer: members made of members, out of chains that ran.
 
 Invariant: every proposal is new by its exact key, among all that this composer has made and all that
-`known` knows; it has run, and each part's use is counted against its quota. The composer admits nothing.
+`known` knows; it has run, and each part's use is counted against its quota. One that asks for an order has its guess
+rate in its evidence, within the limit of its operator. The composer admits nothing.
 """
 
 import logging
@@ -9,12 +10,16 @@ import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
+from envpool.composition.candidates import Candidate, candidates
 from envpool.composition.chains import Chain, SearchSettings
+from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless
 from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
 from envpool.contract import Recipe, seeded
-from envpool.members import Composite, Member, OperatorName, Origin
+from envpool.execution import Examiner
+from envpool.members import ORDERED, Composite, Member, OperatorName, Origin, Program
 from envpool.sandbox.executor import Executor
 
 log = logging.getLogger(__name__)
@@ -24,21 +29,26 @@ PATIENCE = 4
 """Waves in a row without a single proposal before fewer than asked for are returned (ours)."""
 QUOTA_SLACK = 2
 """A brick's quota over its equal share of all uses (ours)."""
-CHAINED_PROBLEMS = 0.25
-"""Share of PARALLEL problems that are chains of two steps, where there is room (ours)."""
+LOOKS_A_WAVE = 4
+"""Candidates of one kind that are looked into in a wave, at most (ours)."""
+
+Kind = tuple[OperatorName, int]
+"""Operator and size of a composite."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComposerSettings:
     """What is composed; values are ours where the paper leaves them open."""
 
-    operators: tuple[OperatorName, ...] = ("SEQUENTIAL", "PARALLEL")
+    operators: tuple[OperatorName, ...] = ("SEQUENTIAL", "PARALLEL", "SORT", "SELECT")
     min_size: int = 2
     max_size: int = 4
     """Environments in a composite (RACES, t: 2 to 6 studied, about 5 best for strong models)."""
     level: int = 0
-    """Level of the inputs the search starts from."""
+    """Level of the inputs the search starts from, and of those that guess rates are measured on."""
     search: SearchSettings = field(default_factory=SearchSettings)
+    distractors: int = 4
+    """Steps that SELECT shows beside those of its chain, where the search found so many."""
 
 
 class Composer:
@@ -54,15 +64,26 @@ class Composer:
         known: Callable[[str], bool] = lambda id: False,
     ) -> None:
         self._settings = settings or ComposerSettings()
+        self._executor = executor
         self._search = FrontierSearch(executor, bricks, self._settings.search)
         self._seed = seed
         self._known = known
         self._made: set[str] = set()
+        self._too_easy: set[str] = set()
+        """Composites whose guess rate was measured and is above the limit."""
         self._waves = 0
+        self.use(bricks)
 
-    def use(self, bricks: Sequence[Member]) -> None:
-        """Compose over these programs from now on."""
-        self._search.use(bricks)
+    def use(self, bricks: Sequence[Member], weight: Callable[[str], float] | None = None) -> None:
+        """Compose over these programs from now on.
+
+        `weight` of an id, 0 or above, multiplies what is left of its quota: how likely it is tried (guided search).
+        """
+        self._search.use(bricks, weight)
+        self._weight = weight
+        self._members = {brick.id: brick for brick in bricks}
+        programs = {id: self._members[id].material for id in self._search.bricks}
+        self._programs = {id: each for id, each in programs.items() if isinstance(each, Program)}
 
     async def propose(self, n: int, sizes: Sequence[int] | None = None) -> list[Member]:
         """Up to n new composites, each of a size drawn from `sizes` (default: the settings' range).
@@ -70,82 +91,96 @@ class Composer:
         Fewer, where the bricks give no more. Raises InfrastructureFault from the executor.
         """
         sizes = sizes or range(self._settings.min_size, self._settings.max_size + 1)
-        share = math.ceil(QUOTA_SLACK * n * max(sizes) / max(1, len(self._search.bricks)))
-        wanted, quotas = self._wanted(n, sizes), Quotas(share)
+        rng = seeded(f"composer:{self._seed}:{self._waves}:wanted")
+        return await self.compose(
+            [(rng.choice(self._settings.operators), rng.choice(sizes)) for _ in range(n)]
+        )
+
+    async def compose(self, kinds: Sequence[Kind]) -> list[Member]:
+        """New composites of these operators and sizes; a chain is no longer than the search goes.
+
+        Fewer, where the bricks give no more. Raises InfrastructureFault from the executor.
+        """
+        deepest = self._settings.search.depth
+        wanted = [
+            (operator, size if operator == "PARALLEL" else min(size, deepest)) for operator, size in kinds
+        ]
+        longest = max((size for _, size in wanted), default=0)
+        share = self._share(wanted)
+        quotas = Quotas(share)
         made: list[Member] = []
         idle = 0
         while wanted and idle < PATIENCE:
-            found = await self._wave(wanted, quotas, max(sizes))
+            found = await self._wave(wanted, quotas, longest)
             made += found
             idle = 0 if found else idle + 1
             quotas.grant(0 if found else share)
         if wanted:
-            log.warning("composed %d of %d composites: the bricks gave no more", len(made), n)
+            log.warning("composed %d of %d composites: the bricks gave no more", len(made), len(kinds))
         return made
 
-    def _wanted(self, n: int, sizes: Sequence[int]) -> list[tuple[OperatorName, int]]:
-        """Operator and size of every composite to be made."""
-        rng = seeded(f"composer:{self._seed}:{self._waves}:wanted")
-        drawn = [(rng.choice(self._settings.operators), rng.choice(sizes)) for _ in range(n)]
-        deepest = self._settings.search.depth
-        return [(each, min(size, deepest) if each == "SEQUENTIAL" else size) for each, size in drawn]
+    def _share(self, wanted: Sequence[Kind]) -> int:
+        """A brick's quota."""
+        uses = sum(size + self._settings.distractors * (operator == "SELECT") for operator, size in wanted)
+        return math.ceil(QUOTA_SLACK * uses / max(1, len(self._search.bricks)))
 
-    async def _wave(self, wanted: list[tuple[OperatorName, int]], quotas: Quotas, depth: int) -> list[Member]:
+    async def _wave(self, wanted: list[Kind], quotas: Quotas, depth: int) -> list[Member]:
         """The composites that one search gives; what is made leaves `wanted`."""
         rng = seeded(f"composer:{self._seed}:{self._waves}")
         self._waves += 1
-        ids = quotas.choose(rng, self._search.bricks, STARTS_A_WAVE)
+        ids = quotas.choose(rng, self._search.bricks, STARTS_A_WAVE, self._weight)
         starts = [Recipe(id, rng.getrandbits(32), self._settings.level) for id in ids]
         found = [chain async for chain in self._search.chains(rng, starts, quotas, depth)]
         made = []
         for kind in list(wanted):
-            member = self._compose(rng, found, quotas, *kind)
+            member = await self._compose(rng, found, quotas, kind)
             if member is not None:
                 made.append(member)
                 wanted.remove(kind)
         return made
 
-    def _compose(
-        self, rng: random.Random, found: Sequence[Chain], quotas: Quotas, operator: OperatorName, size: int
+    async def _compose(
+        self, rng: random.Random, found: Sequence[Chain], quotas: Quotas, kind: Kind
     ) -> Member | None:
         """A new composite of found chains within their quotas, or None where there is none."""
-        allowed = [chain for chain in found if quotas.allow(chain.members)]
-        if operator == "PARALLEL":
-            candidates = [_parallel(rng, allowed, size)]
-        else:
-            candidates = [_sequential(chain) for chain in allowed if chain.size == size]
-        new = (c for c in candidates if c and c.id not in self._made and not self._known(c.id))
-        composite = next(new, None)
-        if composite is None:
-            return None
-        self._made.add(composite.id)
-        quotas.spend(composite.parts)
-        return Member(composite, Origin.COMPOSER, composite.parts, f"{operator}-{size}")
-
-
-def _sequential(chain: Chain) -> Composite:
-    return Composite("SEQUENTIAL", (chain.members,), chain.domain, chain.codomain)
-
-
-def _parallel(rng: random.Random, found: Sequence[Chain], size: int) -> Composite | None:
-    """Problems of `size` programs together, none twice, in the order of their ids; None where too few fit."""
-    problems: list[Chain] = []
-    used: set[str] = set()
-    for chain in rng.sample(found, len(found)):
-        # One problem alone would be no PARALLEL, so the first leaves room for another.
-        room = min(size - len(used), size - 1)
-        longest = 2 if rng.random() < CHAINED_PROBLEMS else 1
-        if chain.size <= min(room, longest) and used.isdisjoint(chain.members):
-            problems.append(chain)
-            used.update(chain.members)
-    if len(used) < size:
+        operator, size = kind
+        usable = {id: program for id, program in self._programs.items() if quotas.remaining(id)}
+        possible = candidates(operator, size, rng, found, usable, self._settings.distractors)
+        worth_a_look = (each for each in possible if self._is_worth_a_look(each.composite))
+        for candidate in islice(worth_a_look, LOOKS_A_WAVE):
+            composite = candidate.composite
+            if (
+                await self._is_confirmed(candidate)
+                and (evidence := await self._evidence(composite)) is not None
+            ):
+                self._made.add(composite.id)
+                quotas.spend(composite.parts)
+                parts, family = composite.parts, f"{operator}-{size}"
+                return Member(composite, Origin.COMPOSER, parts, family, evidence=evidence)
         return None
-    problems.sort(key=lambda chain: chain.members)
-    chains = tuple(chain.members for chain in problems)
-    domain, codomain = _joined([c.domain for c in problems]), _joined([c.codomain for c in problems])
-    return Composite("PARALLEL", chains, domain, codomain)
 
+    def _is_worth_a_look(self, composite: Composite) -> bool:
+        if composite.id in self._made or composite.id in self._too_easy or self._known(composite.id):
+            return False
+        steps = [self._programs[part] for part in composite.parts]
+        return composite.operator not in ORDERED or not hopeless(composite, steps)
 
-def _joined(types: Sequence[str]) -> str:
-    """One type for several problems; an opaque part makes the whole opaque."""
-    return "dict" if "dict" in types else f"tuple[{', '.join(types)}]"
+    async def _is_confirmed(self, candidate: Candidate) -> bool:
+        """Whether chains and distractors ran with one brick a child as well: what was found was found together."""
+        chains = await self._search.confirmed(candidate.chains)
+        siblings = {id for chain in chains if chain is not None for id in chain.siblings}
+        return None not in chains and siblings.issuperset(candidate.composite.distractors)
+
+    async def _evidence(self, composite: Composite) -> dict[str, float] | None:
+        """What is known of a composite when it is proposed; None where it is not to be made."""
+        if composite.operator not in ORDERED:
+            return {}
+        pool = {**self._members, composite.id: Member(composite, Origin.COMPOSER)}
+        examiner = Examiner(self._executor, pool.__getitem__)
+        rate = await guess_rate(examiner, composite, self._programs, [self._settings.level])
+        if rate is None:
+            return None
+        if rate.rate > GUESS_LIMITS[composite.operator]:
+            self._too_easy.add(composite.id)
+            return None
+        return rate.to_evidence()

@@ -6,7 +6,7 @@ alike. Nothing here knows what a brick is.
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 
 class Quotas:
@@ -32,8 +32,14 @@ class Quotas:
         """Whether each of the ids has a use left."""
         return all(self.remaining(id) for id in ids)
 
-    def choose(self, rng: random.Random, ids: Sequence[str], count: int) -> list[str]:
-        """Up to `count` different ids, weighted by what is left of their quota; spent ones never."""
+    def choose(
+        self, rng: random.Random, ids: Sequence[str], count: int, weight: Callable[[str], float] | None = None
+    ) -> list[str]:
+        """Up to `count` different ids, by what is left of their quota times their weight; spent ones never.
+
+        The weight of an id is 0 (never chosen) or above; 1 where not given.
+        """
         # Keys u^(1/w), largest first: a weighted draw without replacement.
-        keys = [(rng.random() ** (1 / left), id) for id in ids if (left := self.remaining(id))]
+        weights = ((id, self.remaining(id) * (weight(id) if weight else 1.0)) for id in ids)
+        keys = [(rng.random() ** (1 / each), id) for id, each in weights if each > 0]
         return [id for _, id in sorted(keys, reverse=True)[:count]]

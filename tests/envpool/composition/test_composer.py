@@ -1,12 +1,14 @@
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
+from envpool.composition.guess_rates import GUESS_LIMITS
 from envpool.contract import Recipe
 from envpool.execution import Examiner
-from envpool.members import Member, Origin
+from envpool.members import ORDERED, Member, Origin
 from envpool.signatures import parse_type
 from tests.envpool.composition.simulated import (
     AddOne,
@@ -15,16 +17,20 @@ from tests.envpool.composition.simulated import (
     Double,
     HalfOfEven,
     Hangs,
+    LastDigit,
     Raises,
     Same,
     SimulatedExecutor,
+    Square,
     Total,
+    Triple,
     member,
 )
 
-BRICKS = [
-    member(each) for each in (AddOne, AnyDivisor, Digits, Double, HalfOfEven, Hangs, Raises, Same, Total)
-]
+CLASSES = (
+    AddOne, AnyDivisor, Digits, Double, HalfOfEven, Hangs, LastDigit, Raises, Same, Square, Total, Triple,
+)  # fmt: skip
+BRICKS = [member(each) for each in CLASSES]
 SETTINGS = ComposerSettings(max_size=3, level=1, search=SearchSettings(agreeing=2))
 
 
@@ -41,7 +47,7 @@ async def test_proposals_are_distinct_members_with_their_lineage() -> None:
         assert each.family == f"{each.material.operator}-{each.material.size}"
         assert 2 <= each.material.size <= 3
         assert parse_type(each.material.domain) and parse_type(each.material.codomain)
-    assert {each.material.operator for each in made} == {"SEQUENTIAL", "PARALLEL"}
+    assert {each.material.operator for each in made} == {"SEQUENTIAL", "PARALLEL", "SORT", "SELECT"}
 
 
 async def test_every_proposal_can_be_built() -> None:
@@ -50,7 +56,41 @@ async def test_every_proposal_can_be_built() -> None:
     examiner = Examiner(SimulatedExecutor(), pool.__getitem__)
     for each in made:
         instance = await examiner.build(Recipe(each.id, 5, 1))
-        assert len(instance.references) >= 2
+        assert len(instance.references) >= 2 or each.material.operator in ORDERED
+
+
+async def test_what_asks_for_an_order_has_its_guess_rate_in_its_evidence() -> None:
+    rates: dict[str, list[float]] = {}
+    for each in await composer(replace(SETTINGS, operators=("SORT", "SELECT"))).propose(12):
+        rates.setdefault(each.material.operator, []).append(each.evidence["guess_rate"])
+    for operator, limit in GUESS_LIMITS.items():
+        assert rates[operator] and all(0 < rate <= limit for rate in rates[operator])
+
+
+async def test_the_distractors_of_a_selection_are_bricks_and_no_steps_of_its_chain() -> None:
+    settings = replace(SETTINGS, operators=("SELECT",), distractors=3)
+    made = await composer(settings).propose(6)
+    assert made
+    for each in made:
+        (chain,) = each.material.chains
+        assert 1 <= len(each.material.distractors) <= 3
+        assert {brick.id for brick in BRICKS} - set(chain) >= set(each.material.distractors)
+
+
+async def test_operators_and_sizes_are_made_as_asked_for() -> None:
+    kinds = [("SORT", 2), ("SELECT", 2), ("SELECT", 3), ("SEQUENTIAL", 3), ("PARALLEL", 2), ("SORT", 3)]
+    made = await composer().compose(kinds)
+    assert sorted(each.family for each in made) == sorted(f"{operator}-{size}" for operator, size in kinds)
+
+
+async def test_one_chain_may_stand_under_several_operators() -> None:
+    bricks = [member(Double), member(AddOne), member(Square)]
+    few = Composer(SimulatedExecutor(), bricks, replace(SETTINGS, level=2))
+    made = await few.compose([("SEQUENTIAL", 2)] * 6 + [("SORT", 2)] * 6)
+    chains: dict[str, set[tuple[str, ...]]] = {}
+    for each in made:
+        chains.setdefault(each.material.operator, set()).add(each.material.chains[0])
+    assert chains["SEQUENTIAL"] & chains["SORT"]
 
 
 async def test_a_parallel_composite_has_several_problems_and_no_program_twice() -> None:
@@ -99,8 +139,16 @@ async def test_bricks_that_give_nothing_end_in_fewer_proposals(bricks: list[Memb
 
 
 async def test_new_bricks_are_composed_at_once() -> None:
-    growing = Composer(SimulatedExecutor(), [member(Double), member(AddOne)], SETTINGS)
+    settings = replace(SETTINGS, operators=("SEQUENTIAL", "PARALLEL"))
+    growing = Composer(SimulatedExecutor(), [member(Double), member(AddOne)], settings)
     await growing.propose(2)
     growing.use([member(Double), member(AddOne), member(Digits), member(Total)])
     made = await growing.propose(6)
     assert any(member(Total).id in each.parents for each in made)
+
+
+async def test_a_brick_of_weight_nothing_is_in_no_chain() -> None:
+    guided = composer(replace(SETTINGS, operators=("SEQUENTIAL", "SORT")))
+    guided.use(BRICKS, lambda id: 0.0 if id == member(Double).id else 1.0)
+    made = await guided.propose(6)
+    assert made and not any(member(Double).id in each.parents for each in made)

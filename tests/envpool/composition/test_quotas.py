@@ -36,3 +36,12 @@ def test_a_grant_is_for_every_id_alike() -> None:
     assert not quotas.allow(["a", "b"])
     quotas.grant(2)
     assert (quotas.remaining("a"), quotas.remaining("b")) == (2, 3)
+
+
+def test_a_weight_multiplies_what_is_left_and_none_is_never_chosen() -> None:
+    quotas = Quotas(10)
+    weights = {"a": 3.0, "b": 1.0, "c": 0.0}
+    rng = random.Random(1)
+    chosen = Counter(quotas.choose(rng, ["a", "b", "c"], 1, weights.__getitem__)[0] for _ in range(4000))
+    assert 2.5 < chosen["a"] / chosen["b"] < 3.5
+    assert chosen["c"] == 0
