@@ -6,7 +6,7 @@ from envpool import Environment
 class BestPath(Environment):
     rule = (
         "The input is a table, row by row. Walk from its first number to its last, each step one entry to "
-        "the right or one down. Give the largest possible sum of all numbers on such a way, both ends "
+        "the right or one down. Give the largest sum that the numbers on such a path can have, both ends "
         "included."
     )
 

@@ -6,8 +6,8 @@ from envpool import Environment
 class ChessboardSums(Environment):
     rule = (
         "The input is a table, row by row, coloured like a chessboard with the first number of the first "
-        "row on white. Give a pair: the sum of the numbers on white, the sum of those on black; no "
-        "numbers have the sum 0."
+        "row on white. Give a pair: the sum of the numbers on white, the sum of those on black; where "
+        "there are no numbers the sum is 0."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[list[int]]:

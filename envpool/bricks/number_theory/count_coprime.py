@@ -1,4 +1,3 @@
-import math
 import random
 
 from envpool import Environment
@@ -11,10 +10,17 @@ class CountCoprime(Environment):
     )
 
     def sample(self, rng: random.Random, level: int) -> int:
-        return rng.randint(6 * 5**level // 2**level, 30 * 5**level // 2**level)
+        return rng.randint(6 * 4**level, 40 * 4**level)
 
     def solve(self, x: int) -> int:
-        return sum(math.gcd(n, x) == 1 for n in range(1, x + 1))
+        count, rest, divisor = x, x, 2
+        while rest > 1:
+            if rest % divisor == 0:
+                count -= count // divisor
+            while rest % divisor == 0:
+                rest //= divisor
+            divisor = divisor + 1 if divisor * divisor <= rest else rest
+        return count
 
     def accepts(self, x: int) -> bool:
-        return 1 <= x <= 5000
+        return 1 <= x <= 10**6

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class PrimeFactors(Environment):
     rule = (
-        "List the prime factors of the input from the smallest to the largest, each as often as it "
-        "divides the input. For 1 the list is empty."
+        "List the prime numbers whose product is the input, repeated ones as often as they occur in it, "
+        "from the smallest to the largest. For 1 the list is empty."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

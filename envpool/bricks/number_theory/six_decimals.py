@@ -6,7 +6,7 @@ from envpool import Environment
 class SixDecimals(Environment):
     rule = (
         "Divide the first number of the input pair by the second. List the first six digits after the "
-        "decimal point, zeros included, without rounding."
+        "decimal point, without rounding; where the digits end earlier, zeros follow."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:
