@@ -5,8 +5,8 @@ from envpool import Environment
 
 class ClockText(Environment):
     rule = (
-        "The input is a number of minutes after midnight, or before it if negative. Write what a 24-hour "
-        "clock shows then, as two digits of hours, a colon and two digits of minutes."
+        "The input counts minutes after midnight, before it if negative. Write what a 24-hour clock then "
+        "shows, as two digits of hours, a colon and two digits of minutes."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -6,9 +6,8 @@ from envpool import Environment
 
 class DateOfNumber(Environment):
     rule = (
-        "Give as (year, month, day) the day of the Gregorian calendar that comes as many days after 1 "
-        "January 2000 as the input says, or before it if the input is negative. A year is a leap year if 4 "
-        "divides it and 100 does not, or if 400 does."
+        "Give as (year, month, day) the day that comes the input's number of days after 1 January 2000, or "
+        "before it if negative, in the Gregorian calendar, taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

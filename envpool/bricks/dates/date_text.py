@@ -6,8 +6,8 @@ from envpool import Environment
 
 class DateText(Environment):
     rule = (
-        "The input is a day (year, month, day). Write it as text: the year with zeros in front up to four "
-        "digits, a dash, the month in two digits, a dash, the day in two digits."
+        "The input is a day (year, month, day). Write year-month-day as text, with zeros in front up to "
+        "four digits for the year and two for the month and the day."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -7,9 +7,9 @@ from envpool import Environment
 
 class DayGaps(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. For each but the first, list "
-        "how many days it comes after the one before it, negative if earlier. Gregorian calendar: a year is "
-        "a leap year if 4 divides it and 100 does not, or if 400 does."
+        "The input holds days, written year-month-day, with spaces between. For each but the first, list "
+        "how many days after the one before it comes, negative if earlier. Use the Gregorian calendar, "
+        "taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

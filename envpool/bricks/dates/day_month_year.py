@@ -6,8 +6,8 @@ from envpool import Environment
 
 class DayMonthYear(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. Write each as day.month.year "
-        "instead, the numbers without zeros in front, in the same order and separated by spaces."
+        "The input holds days, written year-month-day, with spaces between. Rewrite each as day.month.year "
+        "without zeros in front of the numbers."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -7,9 +7,8 @@ from envpool import Environment
 
 class DayNumber(Environment):
     rule = (
-        "Give the number of days from 1 January 2000 to the input, a day (year, month, day) of the "
-        "Gregorian calendar; it is negative for days before. A year is a leap year if 4 divides it and 100 "
-        "does not, or if 400 does."
+        "The input is a day (year, month, day) of the Gregorian calendar, taken back to year 1. Give how "
+        "many days it comes after 1 January 2000; negative if before."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -7,8 +7,8 @@ from envpool import Environment
 
 class DayOfYear(Environment):
     rule = (
-        "The input is a day (year, month, day) of the Gregorian calendar, in which a year is a leap year if "
-        "4 divides it and 100 does not, or if 400 does. Give its number within its year; 1 January is 1."
+        "The input is a day (year, month, day) of the Gregorian calendar. Give its number within its year; "
+        "1 January is 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -6,9 +6,8 @@ from envpool import Environment
 
 class DaysApart(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. How many days after the "
-        "earliest comes the latest? Gregorian calendar: a year is a leap year if 4 divides it and 100 does "
-        "not, or if 400 does."
+        "The input holds days, written year-month-day, with spaces between. How many days after the "
+        "earliest comes the latest? Use the Gregorian calendar, taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -6,7 +6,7 @@ from envpool import Environment
 
 class EarliestDay(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. Give the earliest as three "
+        "The input holds days, written year-month-day, with spaces between. Give the earliest as three "
         "numbers (year, month, day)."
     )
 

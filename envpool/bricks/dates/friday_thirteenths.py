@@ -6,9 +6,8 @@ from envpool import Environment
 
 class FridayThirteenths(Environment):
     rule = (
-        "List the numbers of the months (January is 1) whose 13th day is a Friday in the year of the input, "
-        "in the Gregorian calendar: 1 January 2000 was a Saturday; a year is a leap year if 4 divides it "
-        "and 100 does not, or if 400 does."
+        "List the numbers of the months (January is 1) whose 13th day is a Friday in the year of the input. "
+        "Use the Gregorian calendar, taken back to year 1; 1 January 2000 was a Saturday."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -6,8 +6,7 @@ from envpool import Environment
 
 class IsADate(Environment):
     rule = (
-        "Is the input, read as (year, month, day), a day of the Gregorian calendar, with the year at least "
-        "1? A year is a leap year if 4 divides it and 100 does not, or if 400 does."
+        "Is the input, read as (year, month, day), a day of the Gregorian calendar, with the year at least 1?"
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -6,9 +6,8 @@ from envpool import Environment
 
 class LastSundayOfMarch(Environment):
     rule = (
-        "Give as (year, month, day) the last Sunday of March in the year of the input, in the Gregorian "
-        "calendar: 1 January 2000 was a Saturday; a year is a leap year if 4 divides it and 100 does not, "
-        "or if 400 does."
+        "Give as (year, month, day) the last Sunday of March in the year of the input. Use the Gregorian "
+        "calendar, taken back to year 1; 1 January 2000 was a Saturday."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class LeapYear(Environment):
     rule = (
-        "Is the input the number of a leap year? Those are the numbers that 4 divides and 100 does not, and "
-        "the numbers that 400 divides; signs make no difference."
+        "Is the input the number of a leap year? 4 must divide it; and if 100 divides it, 400 must too. "
+        "Signs make no difference."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -6,9 +6,8 @@ from envpool import Environment
 
 class MonthLater(Environment):
     rule = (
-        "The input is a day (year, month, day). Give the same day of the next month, or the last day of "
-        "that month if it has no such day. February has 29 days in leap years, which are those that 4 "
-        "divides and 100 does not, and those that 400 divides."
+        "The input is a day (year, month, day) of the Gregorian calendar. Give the same day of the next "
+        "month, or that month's last day if it has no such day."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -5,11 +5,7 @@ from envpool import Environment
 
 
 class MonthLength(Environment):
-    rule = (
-        "How many days has the month of the input, a day (year, month, day) of the Gregorian calendar? "
-        "February has 29 days in leap years, which are those that 4 divides and 100 does not, and those "
-        "that 400 divides; else 28."
-    )
+    rule = "How many days has the month of the input, a day (year, month, day) of the Gregorian calendar?"
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:
         year = rng.randint(10 ** (level + 1), 3 * 10 ** (level + 1))

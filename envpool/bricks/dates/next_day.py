@@ -6,10 +6,7 @@ from envpool import Environment
 
 
 class NextDay(Environment):
-    rule = (
-        "The input is a day (year, month, day) of the Gregorian calendar, in which a year is a leap year if "
-        "4 divides it and 100 does not, or if 400 does. Give the day after it in the same form."
-    )
+    rule = "Give the day after the input, as (year, month, day) in the Gregorian calendar like the input."
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:
         year = rng.randint(10 ** (level + 1), 3 * 10 ** (level + 1))

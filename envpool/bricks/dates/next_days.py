@@ -6,9 +6,8 @@ from envpool import Environment
 
 class NextDays(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. Replace each by the day "
-        "after it, written in the same way. Gregorian calendar: a year is a leap year if 4 divides it and "
-        "100 does not, or if 400 does."
+        "The input holds days, written year-month-day, with spaces between. Replace each by the day after "
+        "it, written alike. Use the Gregorian calendar, taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

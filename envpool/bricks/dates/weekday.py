@@ -9,9 +9,8 @@ DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 class Weekday(Environment):
     rule = (
-        "The input is a day (year, month, day) of the Gregorian calendar, in which a year is a leap year if "
-        "4 divides it and 100 does not, or if 400 does. Give its English weekday name, such as Saturday for "
-        "(2000, 1, 1)."
+        "Give the English weekday name of the input, a day (year, month, day) of the Gregorian calendar, "
+        "taken back to year 1; (2000, 1, 1) was a Saturday."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

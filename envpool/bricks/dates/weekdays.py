@@ -8,9 +8,8 @@ DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 class Weekdays(Environment):
     rule = (
-        "The input holds days, written year-month-day and separated by spaces. List their English weekday "
-        "names in order. Gregorian calendar: 2000-01-01 was a Saturday; a year is a leap year if 4 divides "
-        "it and 100 does not, or if 400 does."
+        "The input holds days, written year-month-day, with spaces between. List their English weekday "
+        "names. Use the Gregorian calendar, taken back to year 1; 2000-01-01 was a Saturday."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

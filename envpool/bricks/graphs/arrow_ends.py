@@ -5,9 +5,9 @@ from envpool import Environment
 
 class ArrowEnds(Environment):
     rule = (
-        "Each pair of the input is an arrow from its first number to its second. For every number in any "
-        "pair, list the ends of the arrows that start at it, in the order of the input and with repeats; "
-        "where none starts, the list is empty."
+        "Each pair of the input is an arrow from its first to its second number. For every number in the "
+        "pairs, list the ends of the arrows that start at it, in input order with repeats; the list may be "
+        "empty."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class Arrows(Environment):
     rule = (
-        "Every number in the list of a key of the input is an arrow from the key to it. List all arrows as "
-        "pairs: keys in increasing order, the arrows of a key in the order of its list."
+        "List the pairs of a key of the input and a number of its list: the keys in increasing order, for "
+        "each key the numbers in the order of its list."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

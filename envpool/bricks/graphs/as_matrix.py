@@ -5,9 +5,8 @@ from envpool import Environment
 
 class AsMatrix(Environment):
     rule = (
-        "Take the keys of the input in increasing order, once for rows and once for columns. Write the rows "
-        "of ones and zeros: a one where the key of the column is in the list of the key of the row, else a "
-        "zero."
+        "Rows and columns stand for the keys of the input in increasing order. Write the rows: 1 where the "
+        "key of the column is in the list of the key of the row, else 0."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

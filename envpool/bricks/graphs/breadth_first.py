@@ -5,9 +5,9 @@ from envpool import Environment
 
 class BreadthFirst(Environment):
     rule = (
-        "Write down the smallest key of the input. Then, for each number written down in turn, write down "
-        "the numbers of its list, in order, that are not written down yet; a number that is no key has no "
-        "list. Give all you wrote, in order."
+        "Write down the smallest key of the input. For each number written down, in turn, write down the "
+        "numbers of its list, in order, that are not written down yet. A number that is no key has no list. "
+        "List what you wrote."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

@@ -6,8 +6,8 @@ from envpool import Environment
 
 class CountTriangles(Environment):
     rule = (
-        "Each pair of the input is an edge that joins its two numbers. Count the sets of three different "
-        "numbers of which every two are joined; the order of a pair and repeated pairs make no difference."
+        "Each pair of the input joins its two numbers; repeated pairs and the order in a pair make no "
+        "difference. Count the sets of three different numbers of which every two are joined."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

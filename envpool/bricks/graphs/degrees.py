@@ -6,7 +6,7 @@ from envpool import Environment
 class Degrees(Environment):
     rule = (
         "Each pair of the input is an edge. For every number in the pairs, give how often it occurs in "
-        "them, in either place; a pair of two equal numbers counts twice."
+        "them; a pair of two equal numbers counts twice."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class DepthFirst(Environment):
     rule = (
-        "Start at the smallest key of the input. To visit a number means to write it down, then to visit "
-        "the numbers of its list in order, each only if not written down yet; a number that is no key has "
-        "no list. Give what you write."
+        "To visit a number means to write it down and then to visit the numbers of its list in order, each "
+        "only if not written down yet. Visit the smallest key of the input. A number that is no key has no "
+        "list. List what you wrote."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class FewestEdges(Environment):
     rule = (
-        "Each pair of the input is an edge, passable both ways. Give the smallest number of edges that "
-        "leads from the first number of the first pair to the second number of the last pair: 0 if the two "
-        "are equal, -1 if there is no way."
+        "Each pair of the input is an edge, passable both ways. How few edges lead from the first number of "
+        "the first pair to the second of the last pair? 0 if these are equal, -1 if there is no way."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

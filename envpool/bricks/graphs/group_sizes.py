@@ -5,8 +5,8 @@ from envpool import Environment
 
 class GroupSizes(Environment):
     rule = (
-        "Each pair of the input is an edge. Numbers that edges join, directly or by way of others, form one "
-        "group. List how many different numbers each group has, the largest first."
+        "Each pair of the input is an edge. Numbers joined directly or through others form a group. List "
+        "how many different numbers each group has, the largest first."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

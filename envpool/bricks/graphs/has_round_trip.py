@@ -5,8 +5,8 @@ from envpool import Environment
 
 class HasRoundTrip(Environment):
     rule = (
-        "Every number in the list of a key of the input is an arrow from the key to it. Is there a number "
-        "from which one or more arrows lead back to itself?"
+        "Each number in a key's list in the input is an arrow from the key to it. Is there a number from "
+        "which one or more arrows lead back to itself?"
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

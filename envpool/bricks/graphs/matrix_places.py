@@ -5,8 +5,8 @@ from envpool import Environment
 
 class MatrixPlaces(Environment):
     rule = (
-        "Count the rows of the input, and the numbers in each row, from 0. For every row, give the list of "
-        "the places at which it has a number other than zero, in increasing order."
+        "Count the rows of the input, and the places in each row, from 0. For every row, list the places at "
+        "which its number is not 0, in increasing order."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[list[int]]:

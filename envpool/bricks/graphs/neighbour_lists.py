@@ -5,9 +5,9 @@ from envpool import Environment
 
 class NeighbourLists(Environment):
     rule = (
-        "Each pair of the input is an edge that joins its two numbers to each other. For every number in "
-        "the pairs, list the different numbers it is joined to, in increasing order; a pair of two equal "
-        "numbers joins the number to itself."
+        "Each pair of the input joins its two numbers to each other, a pair of equal numbers the number to "
+        "itself. For every number in the pairs, list the different numbers joined to it, in increasing "
+        "order."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

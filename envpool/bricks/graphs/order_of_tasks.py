@@ -5,9 +5,9 @@ from envpool import Environment
 
 class OrderOfTasks(Environment):
     rule = (
-        "Each pair of the input says that its first number must be done before its second. Again and again "
-        "do the smallest number of the pairs that is not done and waits for none that is not done; stop "
-        "when there is none. List the numbers in the order done."
+        "In each pair of the input, the second number waits until the first is done. Again and again do the "
+        "smallest number of the pairs that is not done and waits for none; stop when there is none. List "
+        "the numbers in the order done."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

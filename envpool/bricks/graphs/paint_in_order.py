@@ -5,9 +5,9 @@ from envpool import Environment
 
 class PaintInOrder(Environment):
     rule = (
-        "Two different keys of the input touch if either is in the list of the other. Take the keys in "
-        "increasing order and give each the smallest colour from 1, 2, 3, ... that no key before it that "
-        "touches it has. Give the colour of every key."
+        "Two different keys of the input touch if either is in the other's list. In increasing order give "
+        "each key the smallest of the colours 1, 2, 3, ... that no earlier key touching it has. Give the "
+        "colours."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

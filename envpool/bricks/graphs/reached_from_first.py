@@ -5,9 +5,9 @@ from envpool import Environment
 
 class ReachedFromFirst(Environment):
     rule = (
-        "Each pair of the input is an arrow from its first number to its second. Start at the first number "
-        "of the first pair. List in increasing order all numbers that arrows lead to in any number of "
-        "steps, with the start itself."
+        "Each pair of the input is an arrow from its first to its second number. List in increasing order "
+        "the numbers that arrows lead to from the first number of the first pair, in any number of steps, "
+        "and that number itself."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

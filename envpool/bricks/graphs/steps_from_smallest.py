@@ -5,9 +5,8 @@ from envpool import Environment
 
 class StepsFromSmallest(Environment):
     rule = (
-        "Every number in the list of a key of the input is an arrow from the key to it. For each number "
-        "that can be reached from the smallest key along arrows, that key included, give the fewest arrows "
-        "needed."
+        "Each number in a key's list in the input is an arrow from the key to it. For each number reached "
+        "from the smallest key along arrows, that key included, give the fewest arrows needed."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

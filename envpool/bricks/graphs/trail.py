@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Trail(Environment):
     rule = (
-        "Each pair of the input is an arrow from its first number to its second. Start at the first number "
-        "of the first pair. Again and again follow the first unused arrow of the input that starts where "
-        "you are, until there is none. List the numbers you stand on, from the start."
+        "Each pair of the input is an arrow from its first to its second number. Start at the first number "
+        "of the first pair; always follow the first unused arrow of the input that starts where you are, "
+        "until there is none. List the numbers where you stand, the start included."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class TreeEdges(Environment):
     rule = (
-        "Each pair of the input is an edge. Go through the pairs in order and keep a pair only if its two "
-        "numbers differ and are not yet joined, directly or by way of others, by the pairs kept before it. "
-        "List the pairs kept."
+        "Each pair of the input is an edge. In order, keep a pair only if its numbers differ and the pairs "
+        "kept before do not join them, directly or through others. List the pairs kept."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class TurnedArrows(Environment):
     rule = (
-        "Every number in the list of a key of the input is an arrow from the key to it. Turn all arrows "
-        "around: for each key, and each number in any list, list in increasing order the keys whose arrows "
-        "led to it, one entry an arrow."
+        "For each key of the input, and each number in any list, list in increasing order the keys whose "
+        "lists hold it, a key as often as its list holds it."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

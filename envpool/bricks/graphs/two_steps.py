@@ -5,9 +5,9 @@ from envpool import Environment
 
 class TwoSteps(Environment):
     rule = (
-        "Each pair of the input is an arrow from its first number to its second. List as pairs, without "
-        "repeats, the start and the end of every way made of two arrows, one after the other; sort them by "
-        "start, then by end. One arrow may be both if its numbers are equal."
+        "Each pair of the input is an arrow from its first to its second number. List the pairs (a, c) such "
+        "that for some b there are arrows (a, b) and (b, c), maybe the same; each once, sorted by a, then "
+        "by c."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class AllPairs(Environment):
     rule = (
-        "List all pairs of a number from the first list of the input and a number from the second: first by "
-        "the order of the first list, then by the order of the second, repeats included."
+        "List all pairs of a number from the first list of the input and one from the second, repeats "
+        "included: in the order of the first list, then of the second."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

@@ -6,7 +6,7 @@ from envpool import Environment
 class Covered(Environment):
     rule = (
         "Each pair of the input stands for all whole numbers from its smaller to its larger number, both "
-        "included. Count the different whole numbers that at least one pair stands for."
+        "included. Count the different whole numbers in at least one pair."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class InAndOut(Environment):
     rule = (
-        "A bag is empty at first. For each number of the input list in order: if the bag holds that number, "
-        "take it out, else put it in. List what the bag holds in the end, in increasing order."
+        "A bag is empty. For each number of the input list in order: if the bag holds it, take it out, else "
+        "put it in. List what the bag holds at the end, in increasing order."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class MergedSpans(Environment):
     rule = (
-        "Each pair of the input spans all numbers from its smaller to its larger one, ends included. "
-        "Replace spans that share a number, directly or by way of others, by one span from the smallest to "
-        "the largest number in them. List the spans as pairs (smaller, larger) in increasing order."
+        "Each pair of the input spans its smaller to its larger number, both included. Merge spans that "
+        "share a number, until no two do, into one from their smallest to their largest number. List the "
+        "spans as pairs (smaller, larger) in increasing order."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[tuple[int, int]]:

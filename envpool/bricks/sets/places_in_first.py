@@ -5,8 +5,8 @@ from envpool import Environment
 
 class PlacesInFirst(Environment):
     rule = (
-        "For each number of the second list of the input, in order, give its place in the first list, "
-        "counted from 1; if it stands there more than once the first place, if it does not stand there 0."
+        "For each number of the second list of the input, in order, give the place, counted from 1, where "
+        "it first stands in the first list; 0 if it does not stand there."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class PossibleSums(Environment):
     rule = (
-        "List in increasing order all different sums that some of the numbers of the input list can have, "
-        "each place of the list used at most once; choosing none gives 0."
+        "List in increasing order all different sums of some numbers of the input list, each place of the "
+        "list used at most once; choosing none gives 0."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Runs(Environment):
     rule = (
-        "Sort the different numbers of the input list and join those that follow each other by steps of one "
-        "into runs. Give the first and the last number of each run as a pair, in increasing order; a number "
-        "alone makes a run from it to itself."
+        "Join the different numbers of the input list into runs that are as long as possible and increase "
+        "by one. List the first and last number of each run as a pair, in increasing order; a lone number "
+        "gives (n, n)."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class SecondWithinFirst(Environment):
     rule = (
-        "Does every number of the second list of the input occur in the first list as well? Order and "
-        "repeats make no difference, and an empty second list counts as yes."
+        "Does every number of the second list of the input also occur in the first list? For an empty "
+        "second list the answer is yes."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class SideBySide(Environment):
     rule = (
-        "Pair the first number of the first list of the input with the first of the second, the second with "
-        "the second, and so on, until the shorter list ends; what is left of the longer one is dropped."
+        "Pair the first numbers of the two lists of the input, then their second numbers, and so on until "
+        "the shorter list ends; drop the rest of the longer one."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

@@ -6,9 +6,8 @@ from envpool import Environment
 
 class Subsets(Environment):
     rule = (
-        "Give every set that can be chosen from the different numbers of the input list, as lists in "
-        "increasing order: the empty one first, then by size, equal sizes in order of the first number that "
-        "differs."
+        "List every set of different numbers that occur in the input list, each set as a list in increasing "
+        "order: smaller sets first, the empty one before all; equal sizes by the first number that differs."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

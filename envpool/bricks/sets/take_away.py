@@ -5,8 +5,8 @@ from envpool import Environment
 
 class TakeAway(Environment):
     rule = (
-        "Take the first list of the input. For each number of the second list in order, remove the first "
-        "number equal to it that is still there, if there is one. Give what is left, in order."
+        "Start with the first list of the input. For each number of the second list, in order, remove the "
+        "first number still there that is equal to it, if any. Give what is left."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

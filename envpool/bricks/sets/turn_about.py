@@ -5,9 +5,8 @@ from envpool import Environment
 
 class TurnAbout(Environment):
     rule = (
-        "Write numbers from the two lists of the input in turn: the first of the first list, the first of "
-        "the second, the second of the first, and so on; when one list has ended, write the rest of the "
-        "other in order."
+        "Take numbers from the two lists of the input in turn, each list from its start, beginning with the "
+        "first list. When one list has ended, add the rest of the other. List the numbers in this order."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

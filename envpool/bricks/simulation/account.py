@@ -5,9 +5,8 @@ from envpool import Environment
 
 class Account(Environment):
     rule = (
-        "An account starts at 0. Go through the numbers of the input list in order: add each to the "
-        "account, unless the account would fall below 0; then leave it as it is. List the account after "
-        "each number."
+        "An account starts at 0. Add each number of the input list to it in order, but leave it as it is if "
+        "it would fall below 0. List the account after each number."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

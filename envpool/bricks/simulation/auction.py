@@ -11,9 +11,9 @@ WORDS = """
 
 class Auction(Environment):
     rule = (
-        "The keys of the input bid their values. The highest bid wins; of equal ones the key that comes "
-        "first in the alphabet, capital letters before small. Give the winner and its price: the highest "
-        "value among the other keys, or 0 if there are no others."
+        "The values of the input are bids. The highest wins; of equal ones that of the key first in the "
+        "alphabet, capital letters before small. Give the winning key and the highest bid of the other "
+        "keys, 0 if there are none."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[str, int]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class BouncingBall(Environment):
     rule = (
-        "A ball runs on the places 0 to L, where L is the first number of the input. It starts at 0 towards "
-        "L, moves one place a second and turns around whenever it is at 0 or at L. Where is it after as "
-        "many seconds as the second number says?"
+        "A ball starts at place 0 and moves one place a second, turning around at place L, at 0, and so on; "
+        "L is the first number of the input. At which place is it after as many seconds as the second "
+        "number says?"
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:

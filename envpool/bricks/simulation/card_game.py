@@ -5,9 +5,9 @@ from envpool import Environment
 
 class CardGame(Environment):
     rule = (
-        "The two lists of the input are hands of cards. Up to five times, as long as both have cards: both "
-        "lay down their first card; the higher card goes to the end of its own hand, then the other card "
-        "after it; if equal, both are gone. Give the hands."
+        "The input holds two hands of cards. Five times, unless a hand is empty: both play their first "
+        "card; the higher goes to the end of its own hand, followed by the other; equal ones are gone. Give "
+        "both hands."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[list[int], list[int]]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class CarsOnARing(Environment):
     rule = (
-        "The input list is a ring road, its last place next to its first; true is a car, false is free. All "
-        "at once, every car whose next place was free moves there; the others stay. Give the road "
-        "afterwards."
+        "The input list is a ring road, its first place after its last; true is a car, false is free. All "
+        "at once, every car whose next place was free moves there. Give the road afterwards."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[bool]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class CountingOut(Environment):
     rule = (
-        "As many people as the first number of the input stand in a ring, numbered from 1. Count around the "
-        "ring from 1 on; whoever gets the second number leaves, and the count goes on with 1 at the next "
-        "person. List all people in the order they leave."
+        "People numbered from 1 to the first number of the input stand in a ring. Count from person 1; "
+        "whoever gets the second number leaves, and counting starts again with 1 at the next. List the "
+        "people in the order they leave."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:

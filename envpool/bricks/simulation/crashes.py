@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Crashes(Environment):
     rule = (
-        "A row is empty at first. Each number of the input list joins its end in turn. While the last "
-        "number is negative and the one before it positive: the one nearer to zero goes, or both if equally "
-        "near. Give the row in the end."
+        "The numbers of the input list join the end of an empty row in turn. After each, while the last "
+        "number is negative and the one before it positive, the one nearer to 0 goes, or both if equally "
+        "near. Give the row at the end."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

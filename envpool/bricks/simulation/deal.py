@@ -10,9 +10,9 @@ WORDS = """
 
 class Deal(Environment):
     rule = (
-        "Deal the characters of the input's text, in order, to as many players as its number says: the "
-        "first to the first player, the next to the next, and again from the first. List each player's "
-        "characters as one text; who gets none has an empty text."
+        "Deal the characters of the input's text to as many players as its number says, one to each in "
+        "turn, from the first again after the last. List each player's characters as a text, which may be "
+        "empty."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[str, int]:

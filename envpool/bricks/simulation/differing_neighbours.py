@@ -6,8 +6,7 @@ from envpool import Environment
 class DifferingNeighbours(Environment):
     rule = (
         "Replace, all at once, every entry of the input list by whether exactly one of the two entries "
-        "beside it is true. Beside the first and the last entry, where one is missing, that one counts as "
-        "false."
+        "beside it is true. What is missing beyond the ends counts as false."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[bool]:

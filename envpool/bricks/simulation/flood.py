@@ -5,9 +5,8 @@ from envpool import Environment
 
 class Flood(Environment):
     rule = (
-        "The rows of the input form a grid. Start at the first cell of the first row and go on, up, down, "
-        "left or right, to cells with the same number as that first cell. How many cells can be reached, "
-        "the first included?"
+        "The rows of the input form a grid. From the first cell of the first row go on, up, down, left or "
+        "right, over cells with the same number as it. How many cells can be reached, the first included?"
     )
 
     def sample(self, rng: random.Random, level: int) -> list[list[int]]:

@@ -10,9 +10,9 @@ WORDS = """
 
 class HolderAndCount(Environment):
     rule = (
-        "A counter is at 0. For each entry of the input in order: if the counter is 0, the entry becomes "
-        "the holder and the counter 1; else the counter goes up by one if the entry equals the holder, and "
-        "down by one if not. Give the holder and the counter."
+        "A counter is 0. For each entry of the input in order: if the counter is 0, the entry becomes "
+        "holder and the counter 1; else the counter rises by one if the entry equals the holder, and falls "
+        "by one if not. Give holder and counter."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Jumps(Environment):
     rule = (
-        "The places of the input list, counted from 0, form a ring. Start at place 0; again and again move "
-        "on by the number at the place where you are, backwards if it is negative, until you reach a place "
-        "visited before. List the places visited, in order, each once."
+        "The places of the input list, counted from 0, form a ring. From place 0 on, move ahead by the "
+        "number at your place, back if it is negative, until you come to a place visited before. List the "
+        "places visited, in order, each once."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

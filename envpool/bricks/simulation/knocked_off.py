@@ -5,9 +5,8 @@ from envpool import Environment
 
 class KnockedOff(Environment):
     rule = (
-        "A row is empty at first. For each number of the input list in order: remove numbers from the end "
-        "of the row as long as the last one is smaller than the new number, then put the new number at the "
-        "end. Give the row in the end."
+        "A row is empty. For each number of the input list in order: while the last number of the row is "
+        "smaller, remove it; then put the new number at the end. Give the row at the end."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

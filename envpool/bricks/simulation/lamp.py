@@ -11,8 +11,8 @@ WORDS = """
 
 class Lamp(Environment):
     rule = (
-        "A lamp is off. For each entry of the input in order, switch the lamp, from off to on or back, if "
-        "the entry has an odd number of characters. List after each entry whether the lamp is on."
+        "A lamp is off. Each entry of the input, in order, with an odd number of characters switches it, on "
+        "or off. List for each entry whether the lamp is on after it."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Life(Environment):
     rule = (
-        "The rows of the input are a grid of cells; 0 is dead, anything else alive. Neighbours touch at a "
-        "side or a corner. All at once, a living cell with 2 or 3 living neighbours and a dead one with "
-        "exactly 3 become 1, all others 0. Give the grid."
+        "The rows of the input are a grid of cells; 0 is dead. Neighbours touch at a side or corner. All at "
+        "once, living cells with 2 or 3 living neighbours and dead ones with exactly 3 become 1, all others "
+        "0. Give the grid."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[list[int]]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class NewPile(Environment):
     rule = (
-        "The numbers of the input list are heights of piles. Take one from every pile above 0, remove all "
-        "piles that are now 0, and put the taken ones as a new pile at the end of the list. List the "
-        "heights; if none was taken, there is no new pile."
+        "The numbers of the input list are piles. Take one from every pile above 0, leave out the piles "
+        "that then are 0, and put what was taken, if anything, as a new pile at the end. List the piles."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -5,9 +5,8 @@ from envpool import Environment
 
 class PassOneOn(Environment):
     rule = (
-        "The keys of the input, in increasing order, sit in a ring. All at once, each key whose value is "
-        "above 0 gives one to the next key, the largest key to the smallest. Give the keys with their new "
-        "values."
+        "The keys of the input form a ring in increasing order, the smallest after the largest. All at "
+        "once, each key with a value above 0 gives one to the next. Give the new values."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, int]:

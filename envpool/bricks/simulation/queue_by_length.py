@@ -10,9 +10,8 @@ WORDS = """
 
 class QueueByLength(Environment):
     rule = (
-        "The entries of the input come one after another and join the back of a row, empty at first. "
-        "Whenever an entry with an even number of characters has joined, the one at the front of the row "
-        "leaves. List the row in the end, front first."
+        "The entries of the input join the back of an empty row, one after another. Whenever one with an "
+        "even number of characters has joined, the front one leaves. List the row at the end, front first."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

@@ -10,9 +10,9 @@ WORDS = """
 
 class RecentThree(Environment):
     rule = (
-        "A shelf is empty at first. For each entry of the input in order: take it off the shelf if an equal "
-        "one is there, then put it at the front; if the shelf now holds four, the last falls off. List the "
-        "shelf in the end, front first."
+        "A shelf is empty. For each entry of the input in order: remove an equal one from the shelf, if "
+        "any, and put the entry at the front; of four the last falls off. List the shelf at the end, front "
+        "first."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

@@ -10,9 +10,9 @@ WORDS = """
 
 class TurnAtVowels(Environment):
     rule = (
-        "You stand at (0, 0) and face upwards; the first number counts to the right, the second upwards. "
-        "For each character of the input: if it is a, e, i, o or u, small or capital, turn left on the "
-        "spot, else step forward by one. Give where you end."
+        "Start at (0, 0), facing up; the first number counts to the right, the second upwards. For each "
+        "character of the input: if it is a vowel aeiou, small or capital, turn left, else step ahead by "
+        "one. Give where you end."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

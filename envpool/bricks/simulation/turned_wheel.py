@@ -10,9 +10,8 @@ WORDS = """
 
 class TurnedWheel(Environment):
     rule = (
-        "The characters of the input's text stand on a wheel. Move the first character to the end as many "
-        "times as the number says; if the number is negative, move the last character to the front as many "
-        "times instead."
+        "Move the first character of the input's text to its end, as many times as its number says; if the "
+        "number is negative, move the last character to the front that many times instead."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[str, int]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class TwoTills(Environment):
     rule = (
-        "There are two tills. Each number of the input list in order goes to the till whose numbers so far "
-        "have the smaller sum, to the first till if the sums are equal. Give the numbers of the first till "
-        "and those of the second, each in order."
+        "Each number of the input list, in order, goes to that of two tills whose numbers so far have the "
+        "smaller sum, to the first if equal. Give the numbers of the first till and those of the second, in "
+        "order."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

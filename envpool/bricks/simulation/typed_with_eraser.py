@@ -5,9 +5,8 @@ from envpool import Environment
 
 class TypedWithEraser(Environment):
     rule = (
-        "The characters of the input are typed in order, but the small letter e is the eraser: it is not "
-        "written and deletes the last character that is still there, if there is one. Give the text that is "
-        "left."
+        "The characters of the input are typed in order, but each small e, instead of being written, erases "
+        "the last character still there, if any. Give the text that is left."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -6,8 +6,8 @@ from envpool import Environment
 
 class UpsAndDowns(Environment):
     rule = (
-        "For each number of the input list but the first, say how it compares with the one before it: the "
-        "word up if it is larger, down if it is smaller, same if it is equal."
+        "For each number of the input list but the first, write up if it is larger than the one before it, "
+        "down if smaller, same if equal."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class Walk(Environment):
     rule = (
-        "Start at (0, 0), the first number counting to the right and the second upwards. The entries up, "
-        "down, left and right of the input, in small letters, each move you by one; any other entry does "
-        "nothing. Give where you are in the end."
+        "Start at (0, 0); the first number counts to the right, the second upwards. Each entry up, down, "
+        "left or right of the input, in small letters, moves you by one; others do nothing. Give where you "
+        "end."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

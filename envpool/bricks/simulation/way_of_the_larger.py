@@ -5,9 +5,9 @@ from envpool import Environment
 
 class WayOfTheLarger(Environment):
     rule = (
-        "The rows of the input form a grid. Start at the first cell of the first row and move, one cell at "
-        "a time, right or down to the larger number, right if they are equal, and the only way left at the "
-        "edge, until the last cell of the last row. List the numbers."
+        "The rows of the input form a grid. Go from the first cell of the first row to the last of the last "
+        "row, each time right or down to the larger number, right if equal, or the only way there is. List "
+        "the numbers passed, both ends included."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[list[int]]:
