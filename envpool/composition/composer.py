@@ -8,9 +8,10 @@ rate in its evidence, within the limit of its operator. The composer admits noth
 import logging
 import math
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import Protocol
 
 from envpool.composition.candidates import Candidate, candidates
 from envpool.composition.chains import Chain, SearchSettings
@@ -18,7 +19,6 @@ from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless
 from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
 from envpool.contract import Recipe, seeded
-from envpool.execution import Examiner
 from envpool.members import ORDERED, Composite, Member, OperatorName, Origin, Program
 from envpool.sandbox.executor import Executor
 
@@ -32,8 +32,23 @@ QUOTA_SLACK = 2
 LOOKS_A_WAVE = 4
 """Candidates of one kind that are looked into in a wave, at most (ours)."""
 
+PARALLEL_TRIES = 8
+"""Random sets of problems among which a guide chooses (ours)."""
+
 Kind = tuple[OperatorName, int]
 """Operator and size of a composite."""
+
+
+class Guide(Protocol):
+    """What is preferred, where composites are not to be random."""
+
+    def weight(self, program: str) -> float:
+        """How much a program is preferred as a step, 0 or above: it multiplies what is left of its quota."""
+        ...
+
+    def nearness(self, operator: OperatorName, steps: Sequence[str]) -> float:
+        """How much a composite of these steps is preferred; the most preferred one is made."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +89,10 @@ class Composer:
         self._waves = 0
         self.use(bricks)
 
-    def use(self, bricks: Sequence[Member], weight: Callable[[str], float] | None = None) -> None:
-        """Compose over these programs from now on.
-
-        `weight` of an id, 0 or above, multiplies what is left of its quota: how likely it is tried (guided search).
-        """
-        self._search.use(bricks, weight)
-        self._weight = weight
+    def use(self, bricks: Sequence[Member], guide: Guide | None = None) -> None:
+        """Compose over these programs from now on, at random (RACES) or as the guide prefers."""
+        self._guide = guide
+        self._search.use(bricks, guide.weight if guide else None)
         self._members = {brick.id: brick for brick in bricks}
         programs = {id: self._members[id].material for id in self._search.bricks}
         self._programs = {id: each for id, each in programs.items() if isinstance(each, Program)}
@@ -128,7 +140,9 @@ class Composer:
         """The composites that one search gives; what is made leaves `wanted`."""
         rng = seeded(f"composer:{self._seed}:{self._waves}")
         self._waves += 1
-        ids = quotas.choose(rng, self._search.bricks, STARTS_A_WAVE, self._weight)
+        ids = quotas.choose(
+            rng, self._search.bricks, STARTS_A_WAVE, self._guide.weight if self._guide else None
+        )
         starts = [Recipe(id, rng.getrandbits(32), self._settings.level) for id in ids]
         found = [chain async for chain in self._search.chains(rng, starts, quotas, depth)]
         made = []
@@ -145,7 +159,7 @@ class Composer:
         """A new composite of found chains within their quotas, or None where there is none."""
         operator, size = kind
         usable = {id: program for id, program in self._programs.items() if quotas.remaining(id)}
-        possible = candidates(operator, size, rng, found, usable, self._settings.distractors)
+        possible = self._possible(rng, found, usable, kind)
         worth_a_look = (each for each in possible if self._is_worth_a_look(each.composite))
         for candidate in islice(worth_a_look, LOOKS_A_WAVE):
             composite = candidate.composite
@@ -156,8 +170,28 @@ class Composer:
                 self._made.add(composite.id)
                 quotas.spend(composite.parts)
                 parts, family = composite.parts, f"{operator}-{size}"
+                if level := self._settings.level:
+                    evidence["level"] = level
                 return Member(composite, Origin.COMPOSER, parts, family, evidence=evidence)
         return None
+
+    def _possible(
+        self, rng: random.Random, found: Sequence[Chain], usable: dict[str, Program], kind: Kind
+    ) -> Iterable[Candidate]:
+        """What the chains could make, in the order of the search, or what the guide prefers first."""
+        operator, size = kind
+        guide, distractors = self._guide, self._settings.distractors
+        if guide is None:
+            return candidates(operator, size, rng, found, usable, distractors)
+        if operator != "PARALLEL":
+            preferred = sorted(found, key=lambda chain: -guide.nearness(operator, chain.members))
+            return candidates(operator, size, rng, preferred, usable, distractors)
+        drawn = [
+            each
+            for _ in range(PARALLEL_TRIES)
+            for each in candidates(operator, size, rng, found, usable, distractors)
+        ]
+        return sorted(drawn, key=lambda each: -guide.nearness(operator, each.composite.parts))
 
     def _is_worth_a_look(self, composite: Composite) -> bool:
         if composite.id in self._made or composite.id in self._too_easy or self._known(composite.id):
@@ -167,17 +201,16 @@ class Composer:
 
     async def _is_confirmed(self, candidate: Candidate) -> bool:
         """Whether chains and distractors ran with one brick a child as well: what was found was found together."""
-        chains = await self._search.confirmed(candidate.chains)
-        siblings = {id for chain in chains if chain is not None for id in chain.siblings}
-        return None not in chains and siblings.issuperset(candidate.composite.distractors)
+        distractors = candidate.composite.distractors
+        kept = [replace(chain, siblings=distractors) for chain in candidate.chains]
+        return all(chain and chain.siblings == distractors for chain in await self._search.confirmed(kept))
 
     async def _evidence(self, composite: Composite) -> dict[str, float] | None:
         """What is known of a composite when it is proposed; None where it is not to be made."""
         if composite.operator not in ORDERED:
             return {}
-        pool = {**self._members, composite.id: Member(composite, Origin.COMPOSER)}
-        examiner = Examiner(self._executor, pool.__getitem__)
-        rate = await guess_rate(examiner, composite, self._programs, [self._settings.level])
+        lookup = self._members.__getitem__
+        rate = await guess_rate(self._executor, composite, lookup, [self._settings.level])
         if rate is None:
             return None
         if rate.rate > GUESS_LIMITS[composite.operator]:

@@ -8,6 +8,7 @@ nobody promised would run on the value of a foreign order.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 from envpool.composition.problems import Trial
 from envpool.members import Program
@@ -36,12 +37,15 @@ async def outcomes(run: Run, trials: Sequence[Trial]) -> list[bool | Fault]:
     """
     walks = [_Walk(trial, trial.value) for trial in trials]
     known: dict[Step, Result] = {}
+    clock, used_at = count(), dict[str, int]()
     while waiting := [walk for walk in walks if walk.advance(known)]:
         due: dict[str, dict[bytes, _Walk]] = {}
         for walk in waiting:
             program, key = walk.next_step
             due.setdefault(program, {})[key] = walk
-        for program, by_key in due.items():
+        # A sandbox keeps few children, so those that were used last have their turn first.
+        for program in sorted(due, key=lambda id: used_at.get(id, -1), reverse=True):
+            by_key, used_at[program] = due[program], next(clock)
             step = next(iter(by_key.values())).program
             results = await accepted_and_solved(run, step, [walk.value for walk in by_key.values()])
             known |= {(program, key): result for key, result in zip(by_key, results, strict=True)}

@@ -25,6 +25,7 @@ from tests.envpool.composition.simulated import (
 )
 
 BRICKS: dict[str, Program] = {member(each).id: member(each).material for each in PROGRAMS}  # type: ignore[misc]
+MEMBERS = {member(each).id: member(each) for each in PROGRAMS}
 CLASSES = {member(each).id: each for each in PROGRAMS}
 
 
@@ -36,14 +37,13 @@ def fused(operator: str, chain: tuple[type, ...], distractors: tuple[type, ...] 
     )
 
 
-def examiner_of(composite: Composite, executor: SimulatedExecutor | None = None) -> Examiner:
-    pool = {each.id: each for each in map(member, PROGRAMS)}
-    pool[composite.id] = Member(composite, Origin.COMPOSER)
-    return Examiner(executor or SimulatedExecutor(), pool.__getitem__)
+def examiner_of(composite: Composite) -> Examiner:
+    pool = {**MEMBERS, composite.id: Member(composite, Origin.COMPOSER)}
+    return Examiner(SimulatedExecutor(), pool.__getitem__)
 
 
 async def measured(composite: Composite, levels: tuple[int, ...] = (1,)) -> GuessRate | None:
-    return await guess_rate(examiner_of(composite), composite, BRICKS, levels)
+    return await guess_rate(SimulatedExecutor(), composite, MEMBERS.__getitem__, levels)
 
 
 async def expected(composite: Composite, level: int) -> tuple[int, int]:
@@ -81,7 +81,7 @@ async def test_the_rate_is_the_share_of_type_fitting_orders_that_reach_the_outpu
     found = await measured(composite)
     assert found is not None
     assert (found.scored, found.orders) == await expected(composite, 1)
-    assert found.rate == found.scored / found.orders
+    assert found.rate == max(found.scored / found.orders, 1 / found.fitting)
     assert found.to_evidence()["guess_rate"] == found.rate
 
 
@@ -125,4 +125,4 @@ async def test_a_broken_machine_is_no_rate_but_its_fault() -> None:
     composite, executor = fused("SORT", (Double, AddOne)), SimulatedExecutor()
     executor.broken = True
     with pytest.raises(InfrastructureFault):
-        await guess_rate(examiner_of(composite, executor), composite, BRICKS, (1,))
+        await guess_rate(executor, composite, MEMBERS.__getitem__, (1,))
