@@ -1,12 +1,13 @@
 """Frontier search: randomised breadth first from concrete inputs, over bricks whose types fit (RACES).
 
-A search runs with all its bricks in one child. A step that is killed is tried once more with one brick a child, is
-passed over from then on, and the search starts again from its seed in a new child: up to there it takes the same walk.
+A search runs with all its bricks in one child. A step that is killed is tried once more with one brick a child and, if
+it is killed again, never more; the search starts again from its seed in a new child, on the same walk up to there.
 Where one brick a child contradicts what the bricks together said, a brick falsifies its neighbours; then every search
 has one brick a child, until one of the bricks has left.
 Invariant: the walk is decided by the random generator, the quotas and the weights alone, so the same seed finds the
-same chains; only a kill by a clock could differ between machines. What a search gives has run, but in a child that a
-brick could have turned hostile: `confirmed` is what may be kept. The search makes no members.
+same chains, whether kills are known before or met; only a kill by a clock could differ between machines. What a search
+gives has run, but in a child that a brick could have turned hostile: `confirmed` is what may be kept. The search makes
+no members.
 """
 
 import logging
@@ -32,8 +33,8 @@ log = logging.getLogger(__name__)
 
 BRICKS_A_SEARCH = 600
 """Of a larger pool each search draws so many by their weights, so that its price does not grow with the pool (ours)."""
-KILLS_A_SEARCH = 8
-"""After so many kills a search goes on with one brick a child (ours)."""
+UNEXPLAINED = 4
+"""Steps that end together and not alone, after which bricks are taken to falsify their neighbours (ours)."""
 
 
 class FrontierSearch:
@@ -139,21 +140,29 @@ class FrontierSearch:
         return tuple(brick for id, brick in self._bricks.items() if id in chosen)
 
     async def _nodes(self, task: Task) -> list[Node]:
-        """The steps that ran."""
-        passed_over: set[tuple[str, str]] = set()
-        while not self._distrusted and len(passed_over) < KILLS_A_SEARCH:
+        """The steps that ran in a search in which none was killed."""
+        killed, unexplained = self._extender.killed, set[tuple[str, str]]()
+        while not self._distrusted:
             try:
-                told = await together(self._executor, task.without(self._extender.killed | passed_over))
+                told = await together(self._executor, task.without(killed | unexplained))
             except Untrue as lie:
                 self._distrust(str(lie))
                 break
             if told.stopped is None:
                 return told.nodes
-            passed_over.add(task.pair(told.stopped, told.nodes))
             await self._try_alone(task, told)
-        if passed_over - self._extender.killed:
-            self._distrust("steps ended that do not end by themselves")
-        return await apart(self._extender, task.without(self._extender.killed))
+            pair = task.pair(told.stopped, told.nodes)
+            if pair not in killed:
+                log.info("%s behind %s ended (%s), and does not end alone", pair[1], pair[0], told.fault)
+                unexplained.add(pair)
+            if len(unexplained) == UNEXPLAINED:
+                self._distrust("steps ended that do not end alone")
+        nodes: list[Node] = []
+        before = None
+        while before != killed:
+            before = set(killed)
+            nodes = await apart(self._extender, task.without(before))
+        return nodes
 
     async def _try_alone(self, task: Task, told: Told) -> None:
         """Runs the step at which a child ended with one brick a child; the extender notes it where it ends again."""

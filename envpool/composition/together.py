@@ -6,6 +6,7 @@ what is kept is recomputed (`search.FrontierSearch.confirmed`). Nothing here dec
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +21,8 @@ from envpool.sandbox.executor import SECOND, Executor
 from envpool.sandbox.results import Call, Fault, Mode, Result
 from envpool.signatures import literal
 
+KILLS_OF_A_BRICK = 3
+"""Bricks behind which one ends in a kill before it is tried behind no other any more (ours)."""
 LINES = 20_000
 """Lines of its own that a brick may execute in one call while searching (ours)."""
 REPLICA = SECOND
@@ -60,10 +63,14 @@ class Task:
         return nodes[node].brick.id, self.bricks[number].id
 
     def without(self, pairs: set[tuple[str, str]]) -> "Task":
-        """The same search that tries none of these pairs."""
+        """The same search that tries none of these pairs, and no brick that stands last in `KILLS_OF_A_BRICK`."""
         places = {brick.id: place for place, brick in enumerate(self.bricks)} | {"": START}
-        known = {(places[a], places[b]) for a, b in pairs if a in places and b in places}
-        return replace(self, plan=replace(self.plan, skipped=frozenset(known)))
+        skipped = {(places[a], places[b]) for a, b in pairs if a in places and b in places}
+        kills = Counter(brick for _, brick in pairs if brick in places)
+        for brick, count in kills.items():
+            if count >= KILLS_OF_A_BRICK:
+                skipped |= {(before, places[brick]) for before in places.values()}
+        return replace(self, plan=replace(self.plan, skipped=frozenset(skipped)))
 
 
 @dataclass(frozen=True, slots=True)
