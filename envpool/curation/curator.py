@@ -1,8 +1,10 @@
 """The curriculum of one policy: which member it is asked next, at which level, and which members rest.
 
 Invariants: a level rises only when the caller says `promoted`, after the gates held at the new level; no recipe
-is ever given twice, since seeds are counted; seed programs never rest; held-out members are never here. The
-curator lives in memory and decides; the pool remembers what was decided, and is right where the two differ.
+is ever given twice, since seeds are counted; seed programs never rest; held-out members are never here, nor is a
+class of members that the mode leaves out. A composite's size is no level: of each operator and size together as much
+is drawn as its success has variance. The curator lives in memory and decides; the pool remembers what was decided,
+and is right where the two differ.
 """
 
 import heapq
@@ -13,10 +15,11 @@ from typing import Any
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.curation.decisions import CurationError, Decision, Promote, Rest, Retire, Wake
-from envpool.curation.draws import GROUPS, Pot, Turns, shares
+from envpool.curation.draws import Pot, Turns, shares
 from envpool.curation.judgement import judge, too_old
+from envpool.curation.kinds import evened
 from envpool.curation.saved import STATE_VERSION, plain, readable
-from envpool.curation.settings import CurationSettings
+from envpool.curation.settings import COMPOSITES, GROUPS, CurationSettings
 from envpool.curation.standings import PLAYING, Standing, standing_in
 from envpool.curation.tracks import Family, Recent, Track, learning_signal
 from envpool.members import Status
@@ -63,9 +66,9 @@ class Curator:
                 self.take(standing)
 
     def take(self, standing: Standing) -> None:
-        """Takes a member as the pool has it; one that is held out or not in play is forgotten."""
+        """Takes a member as the pool has it; one that is held out, of a class not drawn or not in play is forgotten."""
         track = self._tracks.get(standing.member)
-        if standing.held_out or standing.status not in PLAYING:
+        if standing.held_out or standing.group not in self.settings.groups or standing.status not in PLAYING:
             if track is not None and standing.status is Status.QUARANTINED:
                 for recent in track.levels.values():
                     self._family(track).remove(recent.weight, recent.successes)
@@ -321,13 +324,15 @@ class Curator:
 
     def _weights(self) -> dict[str, float]:
         rates, awake = {name: family.rate for name, family in self._families.items()}, self._awake()
-        return {
+        signals = {
             member: learning_signal(
                 track.recent, self._trust(track, awake), rates[track.family], self.settings.family_weight
             )
             for member, track in self._tracks.items()
             if track.wakes_at is None
         }
+        composites = {member: signals[member] for member in self._pots[COMPOSITES].waiting}
+        return signals | evened(composites, {member: self._tracks[member].family for member in composites})
 
     def _trust(self, track: Track, awake: int) -> float:
         """The staleness bonus: what was not asked for long is little known, so its weight goes back to its family's."""

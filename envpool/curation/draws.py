@@ -11,9 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 
-from envpool.curation.settings import CurationSettings
-
-SEEDS, COMPOSITES, OTHERS = GROUPS = ("seeds", "composites", "others")
+from envpool.curation.settings import COMPOSITES, GROUPS, SEEDS, CurationSettings
 
 
 class Turns:

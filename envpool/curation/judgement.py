@@ -5,8 +5,7 @@ admission stays for long nor an unlucky hour sends a good member away. Nothing i
 """
 
 from envpool.curation.decisions import Decision, Promote, Rest, Retire
-from envpool.curation.draws import SEEDS
-from envpool.curation.settings import CurationSettings
+from envpool.curation.settings import SEEDS, CurationSettings
 from envpool.curation.tracks import Recent, Track
 
 

@@ -32,8 +32,14 @@ def told(state: Mapping[str, Any] | None, member: str) -> tuple[dict[int, Recent
     if not state or state.get("version") != STATE_VERSION or member not in state["members"]:
         return {}, None
     saved = state["members"][member]
-    recents = {level: Recent(1.0, *sums) for level, sums in saved["levels"].items()}
-    return recents, state["draws"] - saved["drawn_at"] if saved["wakes_at"] is None else None
+    return _levels(saved), state["draws"] - saved["drawn_at"] if saved["wakes_at"] is None else None
+
+
+def recents(state: Mapping[str, Any] | None) -> dict[str, dict[int, Recent]]:
+    """What a kept state says of all members: success by level; nothing where it is none of this version."""
+    if not state or state.get("version") != STATE_VERSION:
+        return {}
+    return {member: _levels(saved) for member, saved in state["members"].items()}
 
 
 def readable(state: Mapping[str, Any], policy: str, half_life: float) -> Mapping[str, Any]:
@@ -47,6 +53,10 @@ def readable(state: Mapping[str, Any], policy: str, half_life: float) -> Mapping
             f"version {STATE_VERSION} and policy {policy!r}"
         )
     return state
+
+
+def _levels(saved: Mapping[str, Any]) -> dict[int, Recent]:
+    return {level: Recent(1.0, *sums) for level, sums in saved["levels"].items()}
 
 
 def _from_portions(state: Mapping[str, Any], half_life: float) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Literal
 from envpool.answer_counts import wilson
 
 Mode = Literal["single", "composed", "mixed"]
+SEEDS, COMPOSITES, OTHERS = GROUPS = ("seeds", "composites", "others")
+"""Classes of members that have shares of their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,11 @@ class CurationSettings:
     """How many answers the success of its family counts for in a member's own."""
     family_window: int = 512
     """Answers of a family after which the older half is forgotten."""
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The classes of members that are drawn."""
+        return {"single": (SEEDS, OTHERS), "composed": (COMPOSITES,), "mixed": GROUPS}[self.mode]
 
     def __post_init__(self) -> None:
         fractions = ("seed_floor", "waiting_share", "promote_at", "rest_easy", "rest_hard")

@@ -1,14 +1,16 @@
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import pytest
 
 from envpool.composition.chains import SearchSettings
-from envpool.composition.composer import Composer, ComposerSettings
+from envpool.composition.composer import Composer, ComposerSettings, Guide
 from envpool.composition.guess_rates import GUESS_LIMITS
 from envpool.contract import Recipe
+from envpool.curation.standings import admission_level
 from envpool.execution import Examiner
-from envpool.members import ORDERED, Member, Origin
+from envpool.members import ORDERED, Member, OperatorName, Origin
 from envpool.signatures import parse_type
 from tests.envpool.composition.simulated import (
     AddOne,
@@ -147,8 +149,42 @@ async def test_new_bricks_are_composed_at_once() -> None:
     assert any(member(Total).id in each.parents for each in made)
 
 
+@dataclass
+class Preferring:
+    """A guide that does not want one program, and of composites likes those best that have another."""
+
+    unwanted: str = ""
+    liked: str = ""
+
+    def weight(self, program: str) -> float:
+        return 0.0 if program == self.unwanted else 1.0
+
+    def nearness(self, operator: str, steps: Sequence[str]) -> float:
+        return float(self.liked in steps)
+
+
 async def test_a_brick_of_weight_nothing_is_in_no_chain() -> None:
     guided = composer(replace(SETTINGS, operators=("SEQUENTIAL", "SORT")))
-    guided.use(BRICKS, lambda id: 0.0 if id == member(Double).id else 1.0)
+    guided.use(BRICKS, Preferring(unwanted=member(Double).id))
     made = await guided.propose(6)
     assert made and not any(member(Double).id in each.parents for each in made)
+
+
+@pytest.mark.parametrize("operator", ["SEQUENTIAL", "PARALLEL", "SORT"])
+async def test_of_what_was_found_the_guides_preferred_is_made(operator: OperatorName) -> None:
+    settings, liked = replace(SETTINGS, operators=(operator,), min_size=3), member(Total).id
+
+    async def share(guide: Guide | None) -> float:
+        made = []
+        for seed in range(12):
+            each = composer(settings, seed=seed)
+            each.use(BRICKS, guide)
+            made += await each.propose(1)
+        return sum(liked in each.parents for each in made) / len(made)
+
+    assert await share(Preferring(liked=liked)) > max(0.5, await share(None))
+
+
+async def test_a_composite_says_the_level_of_its_inputs_where_that_is_not_the_first() -> None:
+    (raised,), (plain,) = await composer().propose(1), await composer(replace(SETTINGS, level=0)).propose(1)
+    assert (admission_level(raised), admission_level(plain)) == (1, 0)

@@ -1,0 +1,68 @@
+"""What a policy has shown of programs and composites, as its curator last wrote it into the pool.
+
+Invariant: older answers weigh less, as in the curator's own hands; nothing is guessed here. A class of members that is
+not drawn has shown nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from envpool.curation.saved import recents
+from envpool.curation.tracks import Recent
+from envpool.members import Composite, OperatorName, Program
+from envpool.store.reading import PoolReads
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A composite and the answers to it."""
+
+    operator: OperatorName
+    steps: tuple[str, ...]
+    """The programs whose work it asks for: distractors are none of them."""
+    recent: Recent
+
+    @property
+    def size(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Success lately, at the level that composites are asked at."""
+
+    programs: Mapping[str, Recent] = field(default_factory=dict)
+    composites: tuple[Answered, ...] = ()
+
+
+class Showing:
+    """Reads it again and again; what a member is made of is read once."""
+
+    def __init__(self, pool: PoolReads, key: str, level: int) -> None:
+        """`key` is where the pool's state has the curator's."""
+        self._pool, self._key, self._level = pool, key, level
+        self._materials: dict[str, Program | Composite | None] = {}
+
+    def read(self) -> Shown:
+        """Everything so far; nothing before the curator wrote for the first time."""
+        state: Mapping[str, Any] | None = self._pool.state(self._key)
+        programs: dict[str, Recent] = {}
+        composites: list[Answered] = []
+        for member, levels in recents(state).items():
+            material = self._material(member)
+            recent = levels.get(self._level)
+            if recent is None or not recent.weight:
+                continue
+            if isinstance(material, Program):
+                programs[member] = recent
+            elif material is not None:
+                steps = tuple(step for chain in material.chains for step in chain)
+                composites.append(Answered(material.operator, steps, recent))
+        return Shown(programs, tuple(composites))
+
+    def _material(self, member: str) -> Program | Composite | None:
+        if member not in self._materials:
+            found = self._pool.get(member)
+            self._materials[member] = found.material if found else None
+        return self._materials[member]
