@@ -67,7 +67,7 @@ async def accepted_and_solved(run: Run, program: Program, inputs: Sequence[objec
     accepted = [
         place for place, answer in enumerate(answers) if isinstance(answer, Value) and answer.value is True
     ]
-    solved = await run(program, [Call("solve", (inputs[place],)) for place in accepted])
+    solved = await run(program, [Call("solve", (inputs[place],)) for place in accepted]) if accepted else []
     for place, result in zip(accepted, solved, strict=True):
         outputs[place] = _as_declared(program, result)
     return outputs

@@ -25,7 +25,47 @@ def test_a_composite_is_named_by_operator_and_material() -> None:
     assert Composite("PARALLEL", (("pa", "pb"), ("pa",)), "int", "int").size == 3
 
 
-@pytest.mark.parametrize("material", [DOUBLE, Composite("PARALLEL", (("pa", "pb"), ("pc",)), "int", "int")])
+def test_a_selection_is_named_by_its_distractors_too_in_whatever_order() -> None:
+    chosen = Composite("SELECT", (("pa", "pb"),), "int", "int", ("pc", "pd"))
+    assert chosen.id == Composite("SELECT", (("pa", "pb"),), "int", "int", ("pd", "pc")).id
+    assert chosen.id != Composite("SELECT", (("pa", "pb"),), "int", "int", ("pc",)).id
+    assert chosen.id != Composite("SORT", (("pa", "pb"),), "int", "int").id
+    assert (chosen.size, chosen.parts) == (2, ("pa", "pb", "pc", "pd"))
+
+
+@pytest.mark.parametrize(
+    ("operator", "chain", "distractors"),
+    [
+        ("SORT", ("pa",), ()),
+        ("SORT", ("pa", "pb", "pa"), ()),
+        ("SORT", ("pa", "pb"), ("pc",)),
+        ("SEQUENTIAL", ("pa", "pb"), ("pc",)),
+        ("SELECT", ("pa", "pb"), ()),
+        ("SELECT", ("pa", "pb"), ("pb",)),
+        ("SELECT", ("pa", "pb"), ("pc", "pc")),
+    ],
+)
+def test_an_order_is_of_two_steps_or_more_each_shown_once_and_only_a_selection_has_distractors(
+    operator: str, chain: tuple[str, ...], distractors: tuple[str, ...]
+) -> None:
+    with pytest.raises(MemberError, match=operator):
+        Composite(operator, (chain,), "int", "int", distractors)  # type: ignore[arg-type]
+
+
+def test_a_record_from_before_there_were_distractors_is_read() -> None:
+    record = Member(Composite("SEQUENTIAL", (("pa", "pb"),), "int", "int"), Origin.COMPOSER).to_dict()
+    del record["material"]["distractors"]
+    assert Member.from_dict(record).material == Composite("SEQUENTIAL", (("pa", "pb"),), "int", "int")
+
+
+@pytest.mark.parametrize(
+    "material",
+    [
+        DOUBLE,
+        Composite("PARALLEL", (("pa", "pb"), ("pc",)), "int", "int"),
+        Composite("SELECT", (("pa", "pb"),), "int", "int", ("pc", "pd")),
+    ],
+)
 def test_a_member_survives_its_plain_form(material: Program | Composite) -> None:
     member = Member(
         material, Origin.POLICY, ("pa",), "arithmetic", True, "f00", b"\x00\x01", {"a": [1, None]}, 2.5
