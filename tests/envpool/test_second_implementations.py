@@ -1,33 +1,17 @@
 """Every brick is implemented a second time, from its rule and inputs alone; where both differ, the rule is at fault."""
 
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from envpool.bricks import read_bricks
 from envpool.sandbox import Sandbox
 from envpool.signatures import IllegalValue, canonical_bytes, from_wire, literal, wire_bytes
+from tests.envpool.second.known import IMPLEMENTED, NAMES, Implementation
 from tests.envpool.second.trials import Brick, Passed, accepted, drawn, inspected, passed_on, solved
 
-SECOND = Path(__file__).parent / "second"
-NAMES = [name for name, _ in read_bricks()]
-TOPICS = sorted({name.partition("/")[0] for name in NAMES})
 INPUTS = 50
 """Inputs of its own samplers, levels 0 to 5 together, and as many again that other bricks pass on."""
-
-Implementation = Callable[[Any], Any]
-
-
-def implementations() -> dict[str, Implementation]:
-    written = [topic for topic in TOPICS if (SECOND / f"{topic}.py").exists()]
-    modules = [import_module(f"tests.envpool.second.{topic}") for topic in written]
-    return {name: second for module in modules for name, second in module.IMPLEMENTATIONS.items()}
-
-
-IMPLEMENTED = implementations()
 
 
 @pytest.fixture(scope="module")
