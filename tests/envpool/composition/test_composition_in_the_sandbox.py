@@ -1,14 +1,18 @@
 """Composition over shipped bricks and the real sandbox."""
 
+import random
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 
 from envpool.answers import write
 from envpool.composition.composer import Composer
-from envpool.contract import Recipe, Scored
+from envpool.composition.guess_rates import GUESS_LIMITS, INSTANCES, proposals
+from envpool.composition.ordering import listing
+from envpool.contract import Failed, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
-from envpool.members import Composite, Member, Origin
+from envpool.members import Composite, Member, OperatorName, Origin
 from envpool.sandbox import FaultKind, LocalExecutor
 from envpool.seeds import read_seeds
 from envpool.signatures import from_wire, parse_type
@@ -50,6 +54,25 @@ class Endless(Environment):
 """
 
 
+HALVING = """
+import random
+
+from envpool import Environment
+
+
+class Halving(Environment):
+    rule = "Halve the input number, which is even."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return 4 * rng.randint(2, 9)
+
+    def solve(self, x: int) -> int:
+        while x % 2:
+            pass
+        return x // 2
+"""
+
+
 @pytest.fixture(scope="module")
 def executor() -> Iterator[LocalExecutor]:
     executor = LocalExecutor()
@@ -66,8 +89,9 @@ async def test_proposals_over_shipped_bricks_are_the_same_whatever_the_hash_seed
     executor: LocalExecutor,
 ) -> None:
     bricks = await shipped_bricks(executor)
-    made = await Composer(executor, bricks, seed=1).propose(10)
-    assert len({each.id for each in made}) == 10
+    kinds = [(operator, size) for operator in get_args(OperatorName) for size in (2, 4)]
+    made = await Composer(executor, bricks, seed=1).compose(kinds)
+    assert len({each.id for each in made}) == len(kinds)
     here, there = examiners(executor, [*bricks, *made])
     for each in made:
         instance = await here.build(Recipe(each.id, 11, 0))
@@ -76,7 +100,7 @@ async def test_proposals_over_shipped_bricks_are_the_same_whatever_the_hash_seed
         types = [parse_type(text) for text in instance.answer_types]
         text = write([from_wire(reference) for reference in instance.references], types)
         assert await there.score(instance, text) == Scored(1.0)
-        assert len(instance.prompt) < 1500
+        assert len(instance.prompt) < 2500
 
 
 async def test_seed_programs_are_built_and_scored_the_same_whatever_the_hash_seed(
@@ -113,3 +137,43 @@ async def test_a_program_that_does_not_end_is_a_fault_and_not_a_wait(executor: L
         with pytest.raises(ProgramFault) as caught:
             await examiner.build(Recipe(blamed.id, 1, 0))
         assert (caught.value.member, caught.value.fault.kind) == (blamed.id, FaultKind.CPU_LIMIT)
+
+
+async def test_a_proposed_order_that_does_not_end_is_no_verdict_and_no_program_s_fault(
+    executor: LocalExecutor,
+) -> None:
+    halving = await inspected(executor, HALVING)
+    (brick,) = await shipped_bricks(executor, ["numbers/add_one"])
+    order = Composite("SORT", ((halving.id, brick.id),), "int", "int")
+    composite = Member(order, Origin.COMPOSER)
+    here, _ = examiners(executor, [halving, brick, composite])
+    instance = await here.build(Recipe(composite.id, 1, 0))
+    right = from_wire(instance.references[0])
+    texts = [write([each], [parse_type("list[int]")]) for each in (right, right[::-1])]
+    scored, killed = await here.score_all(instance, texts)
+    assert scored == Scored(1.0)
+    assert isinstance(killed, Failed) and not killed.program
+    assert "cpu_limit" in killed.reason
+
+
+@pytest.mark.parametrize("operator", ["SORT", "SELECT"])
+async def test_the_guess_rate_of_a_proposal_is_what_the_verdicts_of_all_orders_come_to(
+    executor: LocalExecutor, operator: OperatorName
+) -> None:
+    bricks = await shipped_bricks(executor, ["numbers/*", "lists/*"])
+    (made,) = await Composer(executor, bricks, seed=2).compose([(operator, 3)])
+    pool = {each.id: each for each in [*bricks, made]}
+    here, _ = examiners(executor, [*bricks, made])
+    scored = told = 0
+    for seed in range(INSTANCES):
+        instance = await here.build(Recipe(made.id, seed, 0))
+        listed = [pool[part].material for part in listing(made.material, instance.recipe.key())]
+        fitting = proposals(made.material, listed)
+        orders = fitting.draw(random.Random(0), fitting.count)
+        outcomes = await here.score_all(
+            instance, [write([each], [parse_type("list[int]")]) for each in orders]
+        )
+        scored += sum(outcome == Scored(1.0) for outcome in outcomes)
+        told += len(outcomes)
+    assert made.evidence["guess_rate"] == pytest.approx(scored / told, abs=0.05)
+    assert scored / told <= GUESS_LIMITS[operator] + 0.05
