@@ -1,16 +1,23 @@
-"""The composer actor: fuses active members into composites by frontier search, a few at a time.
+"""The composer actor: fuses members into composites by frontier search, a few at a time.
 
-Invariant: it builds only on active programs that are not held out, follows the pool, and asks for room
-before it searches. The search and the operators are `envpool.composition`'s.
+Invariant: it builds on what may be composed at the moment (`envpool.curation.parts`), so a program that was just
+admitted is a brick of the next search, and it asks for room before it searches. Which operators and sizes come next
+follows the variance of the policy's success, and which chains are preferred its predicted success, as far as
+`compose` says so. Search, operators and predictions are `envpool`'s.
 """
 
 from __future__ import annotations
+
+import random
 
 from actors import roster
 from actors.base import Actor
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
-from envpool.members import Member, Program, Status
+from envpool.curation.kinds import choose_kinds
+from envpool.curation.parts import bricks_in
+from envpool.curation.prediction import Aim, Prediction
+from envpool.curation.shown import Showing, Shown
 
 APART = 1 << 40
 """Between the seeds of two composers: more than a journal has entries."""
@@ -23,23 +30,19 @@ class ComposerActor(Actor):
 
     async def start(self) -> None:
         compose = self.config.compose
+        # Another seed at each start, so that a restarted composer does not search the same chains again.
+        seed = self.config.run.seed + self.pool_reader.last_sequence() + roster.number_of(self.name) * APART
+        search = SearchSettings(
+            depth=max(compose.size), expansions=compose.expansions, max_literal=compose.literal_limit
+        )
         self._proposed = self._admitted = 0
+        self._rng = random.Random(seed)
+        self._showing = Showing(self.config.own("curator"), compose.level)
         self._composer = Composer(
             self.sandboxes,
-            self._bricks(),
-            ComposerSettings(
-                operators=compose.operators,
-                min_size=min(compose.size),
-                max_size=max(compose.size),
-                level=compose.level,
-                search=SearchSettings(
-                    depth=max(compose.size), expansions=compose.expansions, max_literal=compose.literal_limit
-                ),
-            ),
-            # Another seed at each start, so that a restarted composer does not search the same chains again.
-            seed=self.config.run.seed
-            + self.pool_reader.last_sequence()
-            + roster.number_of(self.name) * APART,
+            bricks_in(self.pool_reader),
+            ComposerSettings(level=compose.level, search=search),
+            seed=seed,
             known=lambda id: self.pool_reader.status(id) is not None,
         )
         if self.config.composes:
@@ -57,15 +60,16 @@ class ComposerActor(Actor):
             await self.idle("validator")
             return
         self.waiting_for = "sandbox"
-        self._composer.use(self._bricks())
-        for member in await self._composer.propose(self.config.composer.batch, self.config.compose.size):
+        compose, shown = self.config.compose, self._showing.read(self.pool_reader)
+        kinds = choose_kinds(self._rng, compose.operators, compose.size, shown, self.config.composer.batch)
+        self._composer.use(bricks_in(self.pool_reader), self._aim(shown))
+        for member in await self._composer.compose(kinds):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
 
-    def _bricks(self) -> list[Member]:
-        found = (self.pool_reader.get(id) for id in self.pool_reader.ids(status=Status.ACTIVE))
-        return [
-            member
-            for member in found
-            if member and isinstance(member.material, Program) and not member.held_out
-        ]
+    def _aim(self, shown: Shown) -> Aim | None:
+        """What the search prefers; None: it is random (RACES)."""
+        compose = self.config.compose
+        if compose.success is None:
+            return None
+        return Aim(Prediction(shown), compose.success, compose.size)

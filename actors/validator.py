@@ -20,8 +20,10 @@ from envpool.admission.copies import CONTAMINATION
 from envpool.admission.fallen import fallen_before
 from envpool.admission.form import bare
 from envpool.admission.verdict import Refusal
+from envpool.curation.parts import quarantined_parts
 from envpool.members import Composite, Member, Origin, Program
 from envpool.shipped import Shipped
+from envpool.store import StoreError
 
 
 class ValidatorActor(Actor):
@@ -95,7 +97,14 @@ class ValidatorActor(Actor):
         elif refusal := await self._unfit(composite):
             gate, reason = refusal.gate, refusal.reason
         else:
-            return await self.peers.pool.admit(member, "composed", self._step())
+            try:
+                return await self.peers.pool.admit(member, "composed", self._step())
+            except StoreError:
+                await self.caught_up()
+                left = quarantined_parts(self.pool_reader, composite)
+                if not left:
+                    raise
+                gate, reason = "parts", f"made of {', '.join(left)}, quarantined since it was composed"
         await self._reject(composite.id, Origin.COMPOSER.value, gate, reason, {}, "")
         return False
 

@@ -39,18 +39,18 @@ class Shown:
 class Showing:
     """Reads it again and again; what a member is made of is read once."""
 
-    def __init__(self, pool: PoolReads, key: str, level: int) -> None:
-        """`key` is where the pool's state has the curator's."""
-        self._pool, self._key, self._level = pool, key, level
+    def __init__(self, key: str, level: int) -> None:
+        """`key` is where the pool's state has the curator's; `level` the one that composites are asked at."""
+        self._key, self._level = key, level
         self._materials: dict[str, Program | Composite | None] = {}
 
-    def read(self) -> Shown:
+    def read(self, pool: PoolReads) -> Shown:
         """Everything so far; nothing before the curator wrote for the first time."""
-        state: Mapping[str, Any] | None = self._pool.state(self._key)
+        state: Mapping[str, Any] | None = pool.state(self._key)
         programs: dict[str, Recent] = {}
         composites: list[Answered] = []
         for member, levels in recents(state).items():
-            material = self._material(member)
+            material = self._material(pool, member)
             recent = levels.get(self._level)
             if recent is None or not recent.weight:
                 continue
@@ -61,8 +61,8 @@ class Showing:
                 composites.append(Answered(material.operator, steps, recent))
         return Shown(programs, tuple(composites))
 
-    def _material(self, member: str) -> Program | Composite | None:
+    def _material(self, pool: PoolReads, member: str) -> Program | Composite | None:
         if member not in self._materials:
-            found = self._pool.get(member)
+            found = pool.get(member)
             self._materials[member] = found.material if found else None
         return self._materials[member]
