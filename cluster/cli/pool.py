@@ -208,7 +208,8 @@ def _record(reader: PoolReader, id: str) -> dict[str, Any]:
         "evidence": {**member.evidence, **lies},
     }
     material = member.to_dict()["material"]
-    steps = {step: _step(reader, step) for chain in material.get("chains", ()) for step in chain}
+    shown = [*material.get("chains", ()), material.get("distractors", ())]
+    steps = {step: _step(reader, step) for chain in shown for step in chain}
     return {**facts, "levels": levels, "history": past, "material": material, "steps": steps}
 
 
@@ -263,6 +264,8 @@ def _events(past: list[dict[str, Any]]) -> Table:
 def _chains(material: dict[str, Any], steps: dict[str, dict[str, str]]) -> str:
     """The chains by name, and under them what each step asks."""
     chains = [" -> ".join(steps[id]["name"] for id in chain) for chain in material["chains"]]
+    beside = [f"beside {', '.join(steps[id]['name'] for id in material['distractors'])}"]
+    chains += beside if material["distractors"] else []
     return visible(
         "\n".join([*chains, "", *(f"{id} {step['name']}: {step['rule']}" for id, step in steps.items())])
     )
