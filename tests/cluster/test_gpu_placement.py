@@ -103,6 +103,7 @@ ORDERS = [(reserve_solvers, reserve_ranks), (reserve_ranks, reserve_solvers)]
         ("a100-node", [8], 4, [4]),
         ("evoenv-paper", [8], 4, [4]),
         ("a100-cluster", [8] * 4, 16, [8, 8]),
+        ("races-paper", [8] * 4, 16, [8, 8]),
     ],
 )
 def test_all_groups_of_a_preset_are_made_together_each_on_one_node(

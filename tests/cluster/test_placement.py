@@ -61,6 +61,7 @@ def test_nodes_are_read_from_what_ray_says_of_them() -> None:
 def test_the_presets_fit_the_machines_they_are_named_after() -> None:
     assert (demand(resolve("a100-node")).gpus, demand(resolve("a100-node")).cpus) == (8, 28)
     assert demand(resolve("evoenv-paper")) == demand(resolve("a100-node"))
+    assert demand(resolve("races-paper")) == demand(resolve("a100-cluster"))
     assert (demand(resolve("a100-cluster")).gpus, demand(resolve("a100-cluster")).cpus) == (32, 112)
     assert missing(demand(resolve("a100-node")), cluster(8)) == []
     assert missing(demand(resolve("a100-cluster")), cluster(8, 8, 8, 8)) == []
