@@ -25,7 +25,11 @@ class BufferActor(Actor):
     async def start(self) -> None:
         learner, own, pool = self.config.learner, self.config.own, self.peers.pool
         buffer = GroupBuffer(
-            learner.groups_per_step, learner.max_staleness, f"{time.time_ns():x}-", self._is_distrusted
+            learner.groups_per_step,
+            learner.max_staleness,
+            f"{time.time_ns():x}-",
+            self._is_distrusted,
+            self.config.generator.max_staleness,
         )
         self._kept = KeptBuffer(buffer, pool, own("buffer"))
         await self._kept.load()

@@ -139,6 +139,9 @@ class GeneratorConfig(Section):
     max_tokens: Count = 512
     seed_floor: Share = Field(0.2, description="share of few-shot parents that are seeds; paper (EvoEnv)")
     train: bool = Field(True, description="generator groups with variance join the learner's batches")
+    max_staleness: Annotated[int, Field(ge=0)] = Field(
+        4, description="policy versions such a group may lag behind: its verdicts take their time"
+    )
 
 
 class WriterConfig(Section):

@@ -10,7 +10,8 @@ A solver asks for a permit, generates a group, puts it; the learner takes exactl
 
 - at most `(max_staleness + 1) * groups_per_step` groups are reserved, ready or taken under permits, so what is
   generated can still be trained in time;
-- what `take(version)` hands out was begun by a policy at most `max_staleness` versions old; older is dropped;
+- what `take(version)` hands out was begun by a policy at most `max_staleness` versions old, or `offered_staleness`
+  where it was offered without a permit, since what a generator wrote waits for its verdict; older is dropped;
 - no group of a member that is distrusted when it is put, or when it would be handed out, is trained on;
 - a group is trained at most once in the weights that survive: one trained after the checkpoint they fell back to
   waits again, and a batch taken but never trained (its learner died) is handed out again;
@@ -89,11 +90,14 @@ class GroupBuffer:
         max_staleness: int,
         epoch: str = "",
         distrusted: Callable[[str], bool] = lambda member: False,
+        offered_staleness: int | None = None,
     ) -> None:
-        if groups_per_step < 1 or max_staleness < 0:
-            raise BufferError("groups_per_step must be positive and max_staleness not negative")
+        """`offered_staleness` is `max_staleness` where it is None."""
+        if groups_per_step < 1 or min(max_staleness, offered_staleness or 0) < 0:
+            raise BufferError("groups_per_step must be positive and staleness not negative")
         self._size = groups_per_step
         self._max_staleness = max_staleness
+        self._offered_staleness = max_staleness if offered_staleness is None else offered_staleness
         self._distrusted = distrusted
         """Whether verdicts on this member's questions are not to be learnt from; asked anew each time."""
         self._entries: dict[str, Entry] = {}
@@ -306,7 +310,8 @@ class GroupBuffer:
 
     def _drop_stale(self, version: int) -> None:
         for key, entry in self._of(State.READY):
-            if entry.waits and version - entry.begun > self._max_staleness:
+            bound = self._offered_staleness if key == entry.id else self._max_staleness
+            if entry.waits and version - entry.begun > bound:
                 self._drop(key, "stale", entry.id)
 
     def _drop_distrusted(self) -> None:

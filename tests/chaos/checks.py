@@ -129,10 +129,11 @@ def no_group_is_skipped(evidence: Evidence) -> Iterator[str]:
 
 def groups_are_fresh(evidence: Evidence) -> Iterator[str]:
     """No group was trained by weights further from those that wrote it than the bound (invariant 6)."""
-    most = evidence.config.learner.max_staleness
+    config = evidence.config
+    most = {"solver": config.learner.max_staleness, "generator": config.generator.max_staleness}
     for line in evidence.lines("update"):
         for group in line["groups"]:
-            if line["version"] - 1 - group["low"] > most:
+            if line["version"] - 1 - group["low"] > most[group["role"]]:
                 yield f"group {group['id']}, begun at version {group['low']}, was trained to {line['version']}"
 
 

@@ -128,6 +128,20 @@ def test_an_offered_group_needs_no_permit_and_is_taken_once() -> None:
     assert buffer.offer(group("made", role="generator"), 1) == "trained"
 
 
+def test_an_offered_group_may_be_older_than_others_and_is_dropped_beyond_its_own_bound() -> None:
+    buffer = GroupBuffer(1, 0, offered_staleness=2)
+    for version in (2, 3):
+        buffer.offer(group(f"made for {version}", 0, role="generator"), version)
+        taken = buffer.take(version)
+        assert (taken is not None) is (version == 2)
+        if taken is not None:
+            buffer.trained([taken[0].id], version)
+    (permit,) = buffer.reserve(1, 0)
+    buffer.put(permit, group("g", 0))
+    assert buffer.take(1) is None
+    assert buffer.counts()["dropped: stale"] == 2
+
+
 def test_a_group_survives_the_trip_through_plain_data() -> None:
     made = group("g", 3)
     assert Group.from_dict(made.to_dict()) == made
