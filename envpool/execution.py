@@ -174,9 +174,11 @@ class Examiner:
     async def _extend(self, step: Program, x: object, recipe: Recipe) -> object:
         if too_long(x):
             raise _ChainMiss(f"the input of {step.id} is too long")
-        accepted, solved = await self._run(step, [Call("accepts", (x,)), Call("solve", (x,))], recipe)
+        # One after the other: on what it does not accept a step may run for as long as it is let.
+        (accepted,) = await self._run(step, [Call("accepts", (x,))], recipe)
         if _extension(recipe.member, step, accepted) is not True:
             raise _ChainMiss(f"{step.id} does not accept its input")
+        (solved,) = await self._run(step, [Call("solve", (x,))], recipe)
         return _extension(recipe.member, step, solved)
 
     async def _distract(self, distractor: Program, problem: Problem, recipe: Recipe) -> None:

@@ -194,7 +194,7 @@ async def test_a_kill_inside_a_chain_is_a_fault_at_once() -> None:
     with pytest.raises(ProgramFault) as caught:
         await examiner_of(material, executor).build(Recipe(material.id, 1, 0))
     assert (caught.value.member, caught.value.fault.kind) == (material.id, FaultKind.CPU_LIMIT)
-    assert executor.trips == 3
+    assert executor.trips == 4, "sample, solve, accepts, and the solve that hangs"
 
 
 @pytest.mark.parametrize(
@@ -274,3 +274,13 @@ async def test_no_response_breaks_scoring(text: str, seed: int) -> None:
         for response in (text, f"<answer>{text}</answer>", answer(text, text)):
             outcome = await examiner.score(instance, response)
             assert isinstance(outcome, Unparsed) or 0.0 <= outcome.score <= 1.0
+
+
+async def test_a_step_is_not_run_on_what_it_does_not_accept() -> None:
+    """There it may run until it is killed."""
+    material = sequential(AddOne, HalfOfEven)
+    executor = SimulatedExecutor()
+    for seed in range(8):
+        await examiner_of(material, executor).build(Recipe(material.id, seed, 1))
+    halved = [x for name, x in executor.solved if name == "HalfOfEven"]
+    assert halved and all(x % 2 == 0 for x in halved)
