@@ -1,5 +1,9 @@
-"""A search as a sandbox answers it, run in this process: for executors of the tests, and without any wall."""
+"""Searches for tests and benchmarks: as a sandbox answers one, run in this process without any wall; and the plain
+one, a sandbox call a step."""
 
+from envpool.composition.apart import apart
+from envpool.composition.search import FrontierSearch
+from envpool.composition.together import Node, Task
 from envpool.sandbox.inside.search import CountedProgram, Load, Search
 from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
 
@@ -12,3 +16,10 @@ def searched(bundle: str, call: Call, load: Load = CountedProgram) -> list[Resul
     except MemoryError:
         return [*told, Fault(FaultKind.MEM_LIMIT)]
     return [*told, Value(None)]
+
+
+class PlainSearch(FrontierSearch):
+    """The same search with one brick a child, whether or not bricks falsify their neighbours."""
+
+    async def _nodes(self, task: Task) -> list[Node]:
+        return await apart(self._extender, task.without(self._extender.killed))

@@ -12,6 +12,7 @@ from envpool.contract import Recipe
 from envpool.members import Member
 from envpool.sandbox import Call, LocalExecutor, Mode, SandboxLimits
 from tests.envpool.composition.bricks import inspected, shipped_bricks
+from tests.envpool.composition.searching import PlainSearch
 
 HONEST = [
     *(
@@ -111,12 +112,6 @@ async def found(search: FrontierSearch, seed: int = 0, starts: int = 4) -> list[
     return [chain async for chain in search.chains(rng, drawn, Quotas(9))]
 
 
-def by_itself(search: FrontierSearch) -> FrontierSearch:
-    """The search, made to have one brick a child."""
-    search._distrust("a test")
-    return search
-
-
 async def is_true(executor: LocalExecutor, bricks: list[Member], chain: Chain) -> bool:
     """Whether each step of a chain gives its output, in a fork of its own."""
     sources = {each.id: each.material.source for each in bricks}
@@ -129,11 +124,11 @@ async def is_true(executor: LocalExecutor, bricks: list[Member], chain: Chain) -
 
 async def test_bricks_together_find_what_they_find_one_by_one(executor: LocalExecutor) -> None:
     bricks = await pool(executor)
-    together, alone = (FrontierSearch(executor, bricks, SETTINGS) for _ in range(2))
+    together, alone = (kind(executor, bricks, SETTINGS) for kind in (FrontierSearch, PlainSearch))
     for seed in range(2):
         chains = await found(together, seed)
         assert {chain.size for chain in chains} == {1, 2, 3, 4}
-        assert chains == await found(by_itself(alone), seed)
+        assert chains == await found(alone, seed)
     assert not together.is_apart and not together.killed_edges
 
 
