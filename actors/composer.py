@@ -9,6 +9,7 @@ follows the variance of the policy's success, and which chains are preferred its
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from actors import roster
 from actors.base import Actor
@@ -62,14 +63,12 @@ class ComposerActor(Actor):
         self.waiting_for = "sandbox"
         compose, shown = self.config.compose, self._showing.read(self.pool_reader)
         kinds = choose_kinds(self._rng, compose.operators, compose.size, shown, self.config.composer.batch)
-        self._composer.use(bricks_in(self.pool_reader), self._aim(shown))
+        self._composer.use(bricks_in(self.pool_reader), self._aim(shown, [size for _, size in kinds]))
         for member in await self._composer.compose(kinds):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
 
-    def _aim(self, shown: Shown) -> Aim | None:
+    def _aim(self, shown: Shown, sizes: Sequence[int]) -> Aim | None:
         """What the search prefers; None: it is random (RACES)."""
-        compose = self.config.compose
-        if compose.success is None:
-            return None
-        return Aim(Prediction(shown), compose.success, compose.size)
+        success = self.config.compose.success
+        return None if success is None else Aim(Prediction(shown), success, sizes)

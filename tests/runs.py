@@ -45,7 +45,7 @@ TINY: dict[str, Any] = {
     "sandbox": {"count": 1, "cpu_seconds": 2, "wall_seconds": 30},
     "generator": {"interval_seconds": 6, "group_size": 2, "few_shot": 1, "max_tokens": 32},
     "grammar": {"interval_seconds": 2, "batch": 1},
-    "compose": {"size": 2},
+    "compose": {"size": 2, "operators": ["SEQUENTIAL", "PARALLEL"]},
     "composer": {"interval_seconds": 2, "batch": 1},
     "pool": {
         "map_size_gib": 1,

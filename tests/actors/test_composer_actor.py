@@ -1,0 +1,84 @@
+"""The composer actor: what is admitted is composed, and what is quarantined takes what is composed of it along.
+
+Gates, pool, curator and sandbox are real.
+"""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+from actors.peers import Peers
+from actors.roster import Post
+from cluster.config import Config
+from envpool.members import Composite, Origin, Status
+from envpool.shipped import shipped
+from envpool.store import PoolReader
+from tests.actors.conftest import Raise
+from tests.actors.test_pool_actor import POOL
+from tests.actors.writing import until
+
+ACTORS = (
+    POOL,
+    Post("metrics", "actors.metrics:MetricsActor"),
+    Post("sandbox-0", "actors.sandbox:SandboxActor"),
+    Post("novelty", "tests.simulated.novelty:SimulatedNovelty"),
+    Post("validator", "actors.validator:ValidatorActor"),
+    Post("curator", "actors.curator:CuratorActor"),
+    Post("composer-0", "actors.composer:ComposerActor"),
+)
+FIRST = ("strings/upper_case", "strings/first_word", "strings/reverse_text", "strings/in_brackets")
+LATER = "strings/count_characters"
+SOURCES = {each.name: each.source for each in shipped("none", [*FIRST, LATER])}
+
+
+def composites(pool: PoolReader, part: str = "") -> dict[str, Composite]:
+    """Those that were admitted, or those that show a part."""
+    members = [pool.get(identity) for identity in pool.ids(origin=Origin.COMPOSER)]
+    found = {each.id: each.material for each in members if each and isinstance(each.material, Composite)}
+    return {identity: each for identity, each in found.items() if not part or part in each.parts}
+
+
+async def test_a_program_is_composed_once_it_is_active_and_no_more_once_it_is_quarantined(
+    cluster: None, tmp_path: Path, make: Raise
+) -> None:
+    config = Config.model_validate({
+        "run": {"name": f"t-{uuid.uuid4().hex[:8]}", "folder": str(tmp_path)},
+        "compose": {"size": "2-3"},
+        "composer": {"interval_seconds": 0.1, "batch": 2},
+        "sandbox": {"count": 1},
+        "review": {"enabled": False},
+        "pool": {"map_size_gib": 0.1},
+    })  # fmt: skip
+    peers = Peers(config.namespace, patience=60.0)
+    for post in ACTORS:
+        make(post, config)
+    for name in FIRST:
+        assert (await peers.validator.judge(SOURCES[name], "grammar"))["admitted"]
+    await peers.pool.put_state("phase", "training")
+    with PoolReader.open(config.pool_folder) as pool:
+
+        async def any_of(part: str = "") -> dict[str, Composite]:
+            return composites(pool, part)
+
+        made = await until(any_of, 60)
+        assert all(2 <= each.size <= 3 for each in made.values())
+
+        later = (await peers.validator.judge(SOURCES[LATER], "grammar"))["id"]
+        fused = await until(lambda: any_of(later), 60)
+        await peers.pool.put_state("phase", "done")  # it makes nothing new meanwhile
+        await peers.pool.transition(later, "quarantined", "it was killed", 0)
+        assert {pool.status(identity) for identity in fused} == {Status.QUARANTINED}
+        reasons = {entry.reason for entry in pool.journal() if entry.id in fused and entry.kind == "move"}
+        assert reasons == {f"its part {later}: it was killed"}
+
+        seen = set(composites(pool))
+        await peers.pool.put_state("phase", "training")
+        for name in ("strings/last_word", "strings/add_mark"):
+            (other,) = shipped("none", [name])
+            assert (await peers.validator.judge(other.source, "grammar"))["admitted"]
+
+        async def new() -> set[str]:
+            return composites(pool).keys() - seen
+
+        assert (await until(new, 60)).isdisjoint(composites(pool, later))
