@@ -1,7 +1,7 @@
 """Chains as data: what the search is asked for, where it stands, and what it finds.
 
 Invariant: the concrete input's trace comes first in a state, and a trace holds one value more than the
-state has steps. Nothing here runs anything.
+state has steps. A chain says nothing of who computed its values. Nothing here runs anything.
 """
 
 from dataclasses import dataclass
@@ -54,14 +54,3 @@ class State:
 
     path: tuple[Program, ...]
     traces: tuple[Trace, ...]
-
-    @property
-    def extendable(self) -> bool:
-        """Whether the last step is a function with one right output, as a step inside a chain must be."""
-        return self.path[-1].oracle == "equality"
-
-    def chain(self) -> Chain:
-        """The chain that ends here."""
-        first, last = self.path[0], self.path[-1]
-        members = tuple(step.id for step in self.path)
-        return Chain(members, first.domain, last.codomain, self.traces[0].values)

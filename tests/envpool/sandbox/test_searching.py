@@ -1,6 +1,8 @@
 """A search in one child, as the sandbox sees it: a stream of steps that is read strictly, bounded, and has an end."""
 
 import json
+import os
+import signal
 
 import pytest
 from hostile import program
@@ -136,6 +138,24 @@ def test_a_program_is_none_that_a_search_may_be_asked_of_and_a_bundle_nothing_el
     for calls in ((), (call, call), (Call("solve", (1,)),)):
         with pytest.raises(ValueError, match="bundle"):
             Job(bundle(PLUS), calls, Mode.SEARCH)
+
+
+def test_a_search_whose_zygote_is_lost_is_made_again_from_its_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = program("sum(range(10**6))\nreturn x * 3", sample="rng.randint(1, 99)")
+    read, lost = wire.read_reply, []
+
+    def losing(*args: object) -> Result:
+        """As the trusted end reads, with the zygote killed at the first step."""
+        if not lost:
+            lost.append(sandbox.zygote_pid)
+            os.kill(lost[0], signal.SIGKILL)
+        return read(*args)  # type: ignore[arg-type]
+
+    with Sandbox(TIGHT) as sandbox:
+        expected = search(sandbox, PLUS, *[slow] * 6, expansions=9)
+        monkeypatch.setattr(wire, "read_reply", losing)
+        assert search(sandbox, PLUS, *[slow] * 6, expansions=9) == expected
+        assert lost and sandbox.metrics()["restarts"] == 1
 
 
 async def test_a_search_is_one_job_of_an_executor_like_any_other() -> None:
