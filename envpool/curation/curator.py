@@ -167,7 +167,10 @@ class Curator:
         }
 
     def metrics(self) -> dict[str, float]:
-        """Draws and epochs so far, members awake, resting and starving, and the present share of each class."""
+        """Draws and epochs so far, members awake, resting and starving, and the present share of each class.
+
+        `composite_size` is the mean size of the composites drawn at present; 0 while there are none.
+        """
         parts, waits, awake = (self._weigh() if self._awake() else {}), self.waits(), self._awake()
         return {
             "draws": self._draws,
@@ -175,6 +178,7 @@ class Curator:
             "awake": awake,
             "resting": len(self.resting()),
             "longest_wait": max(waits.values(), default=0),
+            "composite_size": self._composite_size(),
             "starving": sum(wait > STARVING_EPOCHS * awake for wait in waits.values()),
             **{f"share_{group}": parts.get(group, 0.0) for group in GROUPS},
         }
@@ -220,6 +224,7 @@ class Curator:
             standing.level,
             self.settings.window,
             standing.retires,
+            standing.size,
             born=self._epochs,
             drawn_at=self._draws,
         )
@@ -333,6 +338,14 @@ class Curator:
         }
         composites = {member: signals[member] for member in self._pots[COMPOSITES].waiting}
         return signals | evened(composites, {member: self._tracks[member].family for member in composites})
+
+    def _composite_size(self) -> float:
+        weights = self._weights() if self._awake() else {}
+        drawn = {member: weights[member] for member in self._pots[COMPOSITES].waiting}
+        total = sum(drawn.values())
+        return (
+            sum(self._tracks[each].size * weight for each, weight in drawn.items()) / total if total else 0.0
+        )
 
     def _trust(self, track: Track, awake: int) -> float:
         """The staleness bonus: what was not asked for long is little known, so its weight goes back to its family's."""

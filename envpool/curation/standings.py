@@ -29,17 +29,21 @@ class Standing:
     """Answers at this level."""
     retires: bool = False
     """Whether it may leave for good: newer ones replace what is written while a run goes, and nothing the rest."""
+    size: int = 1
+    """Programs whose work it asks for (RACES, t)."""
 
     @classmethod
     def of(
         cls, member: Member, status: Status = Status.ACTIVE, level: int = 0, counts: Counts | None = None
     ) -> Self:
         """Family: the member's own, else operator and size of a composite, origin and types of a program."""
-        group = "seeds" if member.origin is Origin.SEED else "others"
+        group, size = ("seeds" if member.origin is Origin.SEED else "others"), 1
         if isinstance(member.material, Composite):
-            group = "composites"
+            group, size = "composites", member.material.size
         family, retires = member.family or kin(member), member.origin in REPLACED
-        return cls(member.id, group, family, member.held_out, status, level, counts or NO_ANSWERS, retires)
+        return cls(
+            member.id, group, family, member.held_out, status, level, counts or NO_ANSWERS, retires, size
+        )
 
 
 def admission_level(member: Member) -> int:

@@ -91,6 +91,8 @@ class Track:
     half_life: float
     retires: bool = True
     """Whether it may leave the pool for good."""
+    size: int = 1
+    """Programs whose work it asks for."""
     levels: dict[int, Recent] = field(default_factory=dict)
     """Success by level, those that it left behind among them."""
     capped: bool = False

@@ -18,7 +18,7 @@ GROUP = 8
 
 
 def composite(size: int, number: int = 0, **facts: object) -> Standing:
-    return Standing(f"c{size}-{number}", "composites", f"SEQUENTIAL-{size}", **facts)
+    return Standing(f"c{size}-{number}", "composites", f"SEQUENTIAL-{size}", size=size, **facts)
 
 
 def recent(weight: float, rate: float) -> Recent:
@@ -72,6 +72,7 @@ def test_the_size_moves_to_where_this_solver_sometimes_succeeds(
     drawn = drawn_sizes(curator)
     assert drawn[sought] == max(drawn.values()) and drawn[sought] > 2 * drawn[left], drawn
     assert all(drawn[size] > 10 for size in SIZES), "none starves"
+    assert abs(curator.metrics()["composite_size"] - sought) < abs(curator.metrics()["composite_size"] - left)
 
 
 def test_what_is_made_next_has_operators_alike_and_sizes_by_their_variance() -> None:
