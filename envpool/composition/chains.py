@@ -38,9 +38,9 @@ class Chain:
     codomain: str
     values: tuple[object, ...]
     """The concrete input and each step's output, in wire form."""
-    siblings: tuple[str, ...] = ()
+    siblings: tuple[str, ...]
     """Other bricks that ran on one of the chain's states."""
-    start: Recipe | None = None
+    start: Recipe
     """The recipe that the concrete input was drawn with."""
 
     @property

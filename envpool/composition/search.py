@@ -26,6 +26,7 @@ from envpool.contract import Recipe
 from envpool.frontier import START, Plan, weighted
 from envpool.members import Member, Program
 from envpool.sandbox.executor import Executor
+from envpool.sandbox.results import FaultKind
 from envpool.sandbox.wire import MAX_BUNDLE
 from envpool.signatures import wire_bytes
 
@@ -33,8 +34,10 @@ log = logging.getLogger(__name__)
 
 BRICKS_A_SEARCH = 600
 """Of a larger pool each search draws so many by their weights, so that its price does not grow with the pool (ours)."""
-UNEXPLAINED = 4
-"""Steps that end together and not alone, after which bricks are taken to falsify their neighbours (ours)."""
+IN_COMPANY = frozenset({FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT})
+"""What may end a step in company and not alone: there a step is let less time, and its memory is shared."""
+UNEXPLAINED = 12
+"""Steps of one search that end so, after which bricks are taken to falsify their neighbours (ours)."""
 
 
 class FrontierSearch:
@@ -148,15 +151,16 @@ class FrontierSearch:
             except Untrue as lie:
                 self._distrust(str(lie))
                 break
-            if told.stopped is None:
+            if told.stopped is None or told.fault is None:
                 return told.nodes
             await self._try_alone(task, told)
             pair = task.pair(told.stopped, told.nodes)
             if pair not in killed:
-                log.info("%s behind %s ended (%s), and does not end alone", pair[1], pair[0], told.fault)
                 unexplained.add(pair)
-            if len(unexplained) == UNEXPLAINED:
-                self._distrust("steps ended that do not end alone")
+                if told.fault.kind not in IN_COMPANY or len(unexplained) == UNEXPLAINED:
+                    self._distrust(
+                        f"{pair[1]} behind {pair[0]!r} ended ({told.fault}), and does not end alone"
+                    )
         nodes: list[Node] = []
         before = None
         while before != killed:
@@ -189,7 +193,6 @@ class FrontierSearch:
 
     def _steps(self, chain: Chain) -> tuple[Recipe, list[Program]]:
         """What a chain is recomputed from; no steps where a brick has left."""
-        assert chain.start is not None
         steps = [self._bricks[id] for id in chain.members if id in self._bricks]
         return chain.start, steps if len(steps) == chain.size else []
 

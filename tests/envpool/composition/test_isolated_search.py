@@ -93,6 +93,13 @@ FORGES = brick(
 )
 
 
+SLOW = brick(
+    "Slow",
+    "used = lambda: sum(random._os.times()[:2])\nend = used() + 0.1\nwhile used() < end:\n    sum(range(10**5))",
+)
+"""A step of it takes more CPU time than one is let under `QUICK`, each call less."""
+
+
 @pytest.fixture
 async def executor() -> AsyncIterator[LocalExecutor]:
     executor = LocalExecutor(QUICK)
@@ -220,3 +227,16 @@ async def test_a_brick_that_lets_its_neighbours_die_has_no_edge_of_theirs_noted(
     assert all([await is_true(executor, bricks, chain) for chain in chains[::9]])
     search.use(bricks[:-1])
     assert not search.is_apart
+
+
+async def test_a_brick_that_is_slow_is_passed_over_for_this_search_and_nobody_is_blamed(
+    executor: LocalExecutor,
+) -> None:
+    bricks = await pool(executor, SLOW)
+    slow = bricks[-1].id
+    search = FrontierSearch(executor, bricks, SETTINGS)
+    search.use(bricks, lambda id: 20.0 if id == slow else 1.0)
+    chains = await found(search)
+    assert {chain.size for chain in chains} == {1, 2, 3, 4}
+    assert not any(slow in chain.members for chain in chains)
+    assert not search.is_apart and not search.killed_edges
