@@ -33,8 +33,8 @@ KNOWN: dict[str, Callable[[Any], Any]] = {
     "Write the input in upper-case letters.": lambda text: text.upper(),
     "Give the last number of the input list.": lambda numbers: numbers[-1],
     "Give the first number of the input list.": lambda numbers: numbers[0],
-    "Words are separated by spaces. Count the words of the input.": lambda text: len(text.split()),
-    "Words are separated by spaces. Give the first word of the input.": lambda text: text.split()[0],
+    "Words are separated by white space. Count the words of the input.": lambda text: len(text.split()),
+    "Words are separated by white space. Give the first word of the input.": lambda text: text.split()[0],
     "Give the first character of the input.": lambda text: text[0],
 }
 """Rules of shipped bricks, and what they ask for."""

@@ -6,7 +6,7 @@ from envpool import Environment
 class Boxes(Environment):
     rule = (
         "Put the numbers of the input list into boxes, in order. A number goes into the last box "
-        "begun if the sum in it then is at most 20; otherwise it begins a new box. List the sum in "
+        "begun if the sum in it, this number included, is at most 20; otherwise it begins a new box. List the sum in "
         "each box."
     )
 

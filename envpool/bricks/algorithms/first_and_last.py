@@ -10,7 +10,7 @@ WORDS = """
 
 
 class FirstAndLast(Environment):
-    rule = "Give the first entry and the last entry of the input list, in alphabetical order."
+    rule = "Take the first and the last entry of the input list, and give these two in alphabetical order."
 
     def sample(self, rng: random.Random, level: int) -> list[str]:
         return [rng.choice(WORDS.split()) for _ in range(3 + level)]

@@ -6,7 +6,8 @@ from envpool import Environment
 class StepsFromSmallest(Environment):
     rule = (
         "Each number in a key's list in the input is an arrow from the key to it. For each number reached "
-        "from the smallest key along arrows, that key included, give the fewest arrows needed."
+        "from the smallest key along arrows, that key included, give the fewest arrows needed. A number that is "
+        "no key has no arrows."
     )
 
     def sample(self, rng: random.Random, level: int) -> dict[int, list[int]]:

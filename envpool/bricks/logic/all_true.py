@@ -7,8 +7,11 @@ class AllTrue(Environment):
     rule = "Is every entry of the input list true?"
 
     def sample(self, rng: random.Random, level: int) -> list[bool]:
-        flags = [rng.random() < 0.5 for _ in range(rng.randint(3 + level, 6 + 2 * level))]
-        return flags if rng.random() < 0.5 else [True] * len(flags)
+        flags = [True] * rng.randint(4 + level, 7 + 2 * level)
+        if rng.random() < 0.5:
+            for place in rng.sample(range(1, len(flags) - 1), rng.randint(1, 2)):
+                flags[place] = False
+        return flags
 
     def solve(self, x: list[bool]) -> bool:
         return all(x)

@@ -12,7 +12,7 @@ WORDS = """
 class CsvFields(Environment):
     rule = (
         "The fields of the input are separated by commas. List them in order, each without the spaces "
-        "at its start and at its end; a field may be empty."
+        "at its start and at its end; a field may be empty. A ' sign is a character like any other."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

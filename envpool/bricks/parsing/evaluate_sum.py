@@ -7,7 +7,7 @@ from envpool import Environment
 class EvaluateSum(Environment):
     rule = (
         "The input holds whole numbers with plus or minus signs between them and perhaps one before "
-        "the first, such as -12+5-3. Give its value."
+        "the first, such as -12+5-3. Leading zeros change nothing. Give its value."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -8,7 +8,7 @@ class ExpandRanges(Environment):
     rule = (
         "The input holds whole numbers and ranges such as 4-7 (all from 4 to 7), with commas between "
         "them, such as 2,4-7,9. List all numbers in order. A range whose end is smaller than its "
-        "start is empty."
+        "start is empty. Leading zeros change nothing."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -11,7 +11,8 @@ WORDS = """
 class QueueByLength(Environment):
     rule = (
         "The entries of the input join the back of an empty row, one after another. Whenever one with an "
-        "even number of characters has joined, the front one leaves. List the row at the end, front first."
+        "even number of characters has joined, the front one (maybe itself) leaves. List the row at the end, "
+        "front first."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[str]:

@@ -11,7 +11,7 @@ WORDS = """
 
 
 class AlphabetPlace(Environment):
-    rule = "Give the place of the first letter of the input in the alphabet; a is 1."
+    rule = "Give the place of the first letter of the input in the alphabet, small or capital; a is 1."
 
     def sample(self, rng: random.Random, level: int) -> str:
         return " ".join(rng.choice(WORDS.split()) for _ in range(1 + level))

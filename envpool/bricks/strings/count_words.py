@@ -9,7 +9,7 @@ WORDS = """
 
 
 class CountWords(Environment):
-    rule = "Words are separated by spaces. Count the words of the input."
+    rule = "Words are separated by white space. Count the words of the input."
 
     def sample(self, rng: random.Random, level: int) -> str:
         count = rng.randint(1 + level, 4 + 3 * level)

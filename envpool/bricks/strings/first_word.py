@@ -11,7 +11,7 @@ WORDS = """
 
 
 class FirstWord(Environment):
-    rule = "Words are separated by spaces. Give the first word of the input."
+    rule = "Words are separated by white space. Give the first word of the input."
 
     def sample(self, rng: random.Random, level: int) -> str:
         return " ".join(rng.choice(WORDS.split()) for _ in range(2 + level))

@@ -11,7 +11,7 @@ WORDS = """
 
 
 class SplitWords(Environment):
-    rule = "Words are separated by spaces. List the words of the input in order."
+    rule = "Words are separated by white space. List the words of the input in order."
 
     def sample(self, rng: random.Random, level: int) -> str:
         return " ".join(rng.choice(WORDS.split()) for _ in range(2 + level))

@@ -11,7 +11,7 @@ WORDS = """
 
 
 class WordLengths(Environment):
-    rule = "Words are separated by spaces. List the length of each word of the input."
+    rule = "Words are separated by white space. List the length of each word of the input."
 
     def sample(self, rng: random.Random, level: int) -> str:
         return " ".join(rng.choice(WORDS.split()) for _ in range(2 + level))

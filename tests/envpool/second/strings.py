@@ -102,7 +102,7 @@ def split_letters(text: str) -> list[str]:
 
 
 def split_words(text: str) -> list[str]:
-    return [word for word in text.split(" ") if word]
+    return text.split()
 
 
 def swap_ends(text: str) -> str:
