@@ -5,8 +5,8 @@ from envpool import Environment
 
 class Dual(Environment):
     rule = (
-        "In the input, replace every & by | and every | by &, every T by F and every F by T. All "
-        "other characters stay."
+        "In the input, replace every & by | and every | by &, every T by F and every F by T, all at "
+        "once. All other characters stay."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -7,7 +7,8 @@ from envpool import Environment
 class LeftToRight(Environment):
     rule = (
         "The input holds whole numbers with +, - or * (times) between them, such as 2+3*4-1. Work "
-        "strictly from left to right, with no operator before another: here 19. Leading zeros change nothing. Give the value."
+        "strictly from left to right, with no operator before another: here 19. Leading zeros "
+        "change nothing. Give the value."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -8,7 +8,7 @@ from envpool import Environment
 class ProductsFirst(Environment):
     rule = (
         "The input holds whole numbers with plus signs or stars between them, such as 2+3*4. A star "
-        "multiplies, and products are worked out before sums. Give its value."
+        "multiplies, and products are worked out before sums. Leading zeros change nothing. Give its value."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:
