@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from envpool.answers import UnparsableAnswer
+from envpool.composition.distractors import killed, objection, tried
 from envpool.composition.operators import OPERATORS, SINGLE, questions
 from envpool.composition.ordering import listing
 from envpool.composition.problems import Execution, Judge, Operator, Problem
 from envpool.composition.trials import outcomes, too_long
 from envpool.contract import Failed, Instance, Outcome, Recipe, Unparsed
 from envpool.members import ORDERED, Composite, Member, Program
-from envpool.returned import VALUE_FAULTS, ProgramFault, Run, accepted_and_solved, checked, sampled, value_of
+from envpool.returned import VALUE_FAULTS, ProgramFault, Run, checked, sampled, value_of
 from envpool.sandbox.audit import Observation
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Mode, Result, Value
@@ -182,15 +183,12 @@ class Examiner:
         return _extension(recipe.member, step, solved)
 
     async def _distract(self, distractor: Program, problem: Problem, recipe: Recipe) -> None:
-        """Raises _ChainMiss unless the distractor runs on a value of the chain, and gives the target on none."""
-        typed = zip(problem.steps, problem.values, strict=False)
-        inputs = [x for step, x in typed if step.domain == distractor.domain and not too_long(x)]
-        results = await accepted_and_solved(self._runs(recipe), distractor, inputs)
-        target = wire_bytes(problem.values[-1])
-        _refuse_kills(recipe.member, results)
-        ran = [wire_bytes(result.value) for result in results if isinstance(result, Value)]
-        if not ran or target in ran:
-            raise _ChainMiss(f"{distractor.id} {'gives the output by itself' if ran else 'runs on no value'}")
+        """Raises _ChainMiss unless it distracts on this draw."""
+        results = await tried(self._runs(recipe), distractor, problem.steps, problem.values)
+        if (kill := killed(results)) is not None:
+            raise ProgramFault(recipe.member, kill)
+        if why := objection(results, problem.values[-1]):
+            raise _ChainMiss(f"{distractor.id} {why}")
 
     def _runs(self, recipe: Recipe) -> Run:
         return lambda program, calls: self._run(program, calls, recipe)
@@ -244,12 +242,6 @@ def _refuse_repeats(problem: Problem) -> None:
     """On a draw on which a step, or a loop of steps, does nothing, more orders than the chain's would do."""
     if len(set(map(wire_bytes, problem.values))) < len(problem.values):
         raise _ChainMiss("a value comes twice")
-
-
-def _refuse_kills(composite: str, results: Sequence[Result]) -> None:
-    for result in results:
-        if isinstance(result, Fault) and result.kind not in VALUE_FAULTS:
-            raise ProgramFault(composite, result)
 
 
 def _extension(composite: str, step: Program, result: Result) -> object:

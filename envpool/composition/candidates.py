@@ -41,12 +41,13 @@ def candidates(
     if operator == "PARALLEL":
         yield from _parallel(rng, chains, size, usable)
         return
+    among = _of_the_search(found, usable)
     for chain in chains:
         if chain.size == size:
             steps = [usable[member] for member in chain.members]
             if operator != "SELECT":
                 yield Candidate(fuse(operator, [steps]), (chain,))
-            elif beside := _distractors(rng, chain, steps, usable, distractors):
+            elif beside := _distractors(rng, chain, steps, among, distractors):
                 yield Candidate(fuse(operator, [steps], beside), (chain,))
 
 
@@ -69,17 +70,31 @@ def _parallel(
         yield Candidate(fuse("PARALLEL", steps), tuple(problems))
 
 
+def _of_the_search(found: Sequence[Chain], usable: Programs) -> list[Program]:
+    """All functions that a search came by: the steps of its chains, and what else ran beside them."""
+    ids = dict.fromkeys(id for chain in found for id in (*chain.members, *chain.siblings))
+    return [usable[id] for id in ids if id in usable and usable[id].oracle == "equality"]
+
+
 def _distractors(
-    rng: random.Random, chain: Chain, steps: Sequence[Program], usable: Programs, count: int
+    rng: random.Random, chain: Chain, steps: Sequence[Program], among: Sequence[Program], count: int
 ) -> list[Program]:
-    """Siblings of the chain, each the one that adds most orders to those whose types fit; at random among equals."""
+    """Each the one that adds most orders to those whose types fit; among equals siblings of the chain come first.
+
+    Of what is no sibling it is not known yet whether it runs on a state of this chain.
+    """
     domains = {step.domain for step in steps}
-    beside = [usable[each] for each in chain.siblings if each in usable and each not in chain.members]
-    left = [each for each in beside if each.domain in domains]
-    rng.shuffle(left)
+    fitting = [each for each in among if each.domain in domains and each.id not in chain.members]
+    rng.shuffle(fitting)
+    left = sorted(fitting, key=lambda each: each.id not in chain.siblings)
     chosen: list[Program] = []
     while left and len(chosen) < count:
-        shown = [*steps, *chosen]
-        fitting = [Proposals([*shown, each], len(steps), chain.domain, chain.codomain).count for each in left]
-        chosen.append(left.pop(fitting.index(max(fitting))))
+        gains: dict[tuple[str, str], int] = {}
+        for each in left:
+            if (kind := (each.domain, each.codomain)) not in gains:
+                shown = [*steps, *chosen, each]
+                gains[kind] = Proposals(shown, len(steps), chain.domain, chain.codomain).count
+        most = max(gains.values())
+        place = next(n for n, each in enumerate(left) if gains[each.domain, each.codomain] == most)
+        chosen.append(left.pop(place))
     return chosen

@@ -15,12 +15,14 @@ from typing import Protocol
 
 from envpool.composition.candidates import Candidate, candidates
 from envpool.composition.chains import Chain, SearchSettings
+from envpool.composition.distractors import killed, objection, tried
 from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless
 from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
 from envpool.contract import Recipe, seeded
 from envpool.members import ORDERED, Composite, Member, OperatorName, Origin, Program
 from envpool.sandbox.executor import Executor
+from envpool.sandbox.results import Call, Result
 
 log = logging.getLogger(__name__)
 
@@ -200,10 +202,21 @@ class Composer:
         return composite.operator not in ORDERED or not hopeless(composite, steps)
 
     async def _is_confirmed(self, candidate: Candidate) -> bool:
-        """Whether chains and distractors ran with one brick a child as well: what was found was found together."""
-        distractors = candidate.composite.distractors
-        kept = [replace(chain, siblings=distractors) for chain in candidate.chains]
-        return all(chain and chain.siblings == distractors for chain in await self._search.confirmed(kept))
+        """Whether its chains run with one brick a child as well, and each distractor on a value of them."""
+        bare = [replace(chain, siblings=()) for chain in candidate.chains]
+        confirmed = await self._search.confirmed(bare)
+        if None in confirmed:
+            return False
+        (first, *_) = candidate.chains
+        steps = [self._programs[id] for id in first.members]
+        for distractor in map(self._programs.__getitem__, candidate.composite.distractors):
+            results = await tried(self._run, distractor, steps, first.values)
+            if killed(results) or objection(results, first.values[-1]):
+                return False
+        return True
+
+    async def _run(self, program: Program, calls: list[Call]) -> list[Result]:
+        return await self._executor.run(program.source, calls)
 
     async def _evidence(self, composite: Composite) -> dict[str, float] | None:
         """What is known of a composite when it is proposed; None where it is not to be made."""
