@@ -15,19 +15,17 @@ from typing import Any, TypeVar
 
 from envpool.composition.chains import SearchSettings, State
 from envpool.contract import Recipe
-from envpool.execution import VALUE_FAULTS, ProgramFault, checked, sampled
 from envpool.frontier import Trace, agreed
 from envpool.members import Program
+from envpool.returned import VALUE_FAULTS, ProgramFault, accepted_and_solved, checked, sampled
 from envpool.sandbox.executor import Executor
-from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
+from envpool.sandbox.results import Call, Fault, Result
 from envpool.signatures import canonical_bytes, literal
 
 BRICKS_AT_ONCE = 4
 """Bricks that run at the same time: fewer than a sandbox keeps children, so none is forked twice at a depth."""
 
 T = TypeVar("T")
-
-_REFUSED = Fault(FaultKind.ILLEGAL_VALUE, "not accepted")
 
 
 class Extender:
@@ -70,20 +68,11 @@ class Extender:
     async def _through(self, brick: Program, states: Sequence[State]) -> list[State | None]:
         """Each state extended by the brick, or None."""
         inputs = [trace.values[-1] for state in states for trace in state.traces]
-        results = iter(await self._solve(brick, inputs))
+        results = iter(await accepted_and_solved(self._run, brick, inputs))
         return [self._reached(brick, state, [next(results) for _ in state.traces]) for state in states]
 
-    async def _solve(self, brick: Program, inputs: Sequence[object]) -> list[Result]:
-        """The brick's output for every input; it is not run on what it refuses, for a fault costs a child."""
-        source = brick.source
-        results = await self._executor.run(source, [Call("accepts", (x,)) for x in inputs])
-        accepted = [i for i, result in enumerate(results) if result == Value(True)]
-        outputs: list[Result] = [each if isinstance(each, Fault) else _REFUSED for each in results]
-        if accepted:
-            solved = await self._executor.run(source, [Call("solve", (inputs[i],)) for i in accepted])
-            for i, result in zip(accepted, solved, strict=True):
-                outputs[i] = result
-        return outputs
+    async def _run(self, brick: Program, calls: Sequence[Call]) -> list[Result]:
+        return await self._executor.run(brick.source, calls)
 
     def _reached(self, brick: Program, state: State, results: Sequence[Result]) -> State | None:
         if self._was_killed(state.path[-1].id if state.path else "", brick, results):

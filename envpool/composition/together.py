@@ -14,9 +14,9 @@ from functools import lru_cache
 from envpool.composition.chains import SearchSettings
 from envpool.composition.extension import drawn_from
 from envpool.contract import Recipe
-from envpool.execution import ProgramFault, checked
 from envpool.frontier import START, Edge, Plan, Walk
 from envpool.members import Program
+from envpool.returned import ProgramFault, checked
 from envpool.sandbox.executor import SECOND, Executor
 from envpool.sandbox.results import Call, Fault, Mode, Result
 from envpool.signatures import literal
