@@ -1,50 +1,40 @@
 """Every brick is implemented a second time, from its rule and inputs alone; where both differ, the rule is at fault."""
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from copy import deepcopy
+from functools import cache
 
 import pytest
 
-from envpool.sandbox import Sandbox
-from envpool.signatures import IllegalValue, canonical_bytes, from_wire, literal, wire_bytes
+from envpool.signatures import IllegalValue, canonical_bytes, literal
+from tests.envpool.composition.in_process import Brick, bricks
 from tests.envpool.second.known import IMPLEMENTED, NAMES, Implementation
-from tests.envpool.second.trials import Brick, Passed, accepted, drawn, inspected, passed_on, solved
+from tests.envpool.second.trials import Passed, accepted, drawn, passed_on
 
 INPUTS = 50
-"""Inputs of its own samplers, levels 0 to 5 together, and as many again that other bricks pass on."""
+"""Inputs of each level, and as many that other bricks pass on."""
+
+BRICKS = {brick.name: brick for brick in bricks()}
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as running:
-        yield running
+@cache
+def passed() -> list[Passed]:
+    return passed_on(BRICKS.values())
 
 
-@pytest.fixture(scope="module")
-def bricks(sandbox: Sandbox) -> dict[str, Brick]:
-    return {brick.name: brick for brick in inspected(sandbox)}
-
-
-@pytest.fixture(scope="module")
-def passed(sandbox: Sandbox, bricks: dict[str, Brick]) -> list[Passed]:
-    return passed_on(sandbox, bricks.values())
-
-
-def disagreements(sandbox: Sandbox, brick: Brick, second: Implementation, inputs: list[Any]) -> list[str]:
+def disagreements(brick: Brick, second: Implementation, inputs: list[object]) -> list[str]:
     """Where the two differ, in words that say what each gave."""
-    pairs = zip(inputs, solved(sandbox, brick, inputs), strict=True)
-    told = ((from_wire(x), from_wire(first), answered(second, x), first) for x, first in pairs)
+    told = ((x, brick.apply(deepcopy(x)), *answered(second, deepcopy(x))) for x in inputs)
     return [
-        f"{literal(x)} is {literal(y)} by the brick, {shown} by its rule"
-        for x, y, (shown, key), first in told
-        if key != wire_bytes(first)
+        f"{literal(x)} is {literal(first)} by the brick, {shown} by its rule"
+        for x, first, shown, key in told
+        if key != canonical_bytes(first)
     ]
 
 
-def answered(second: Implementation, wire: Any) -> tuple[str, bytes | None]:
+def answered(second: Implementation, x: object) -> tuple[str, bytes | None]:
     """What the second implementation gives: as text, and as canonical bytes where it is a value."""
     try:
-        value = second(from_wire(wire))
+        value = second(x)
         return literal(value), canonical_bytes(value)
     except IllegalValue as error:
         return str(error), None
@@ -52,28 +42,22 @@ def answered(second: Implementation, wire: Any) -> tuple[str, bytes | None]:
         return repr(error), None
 
 
-def spread(by_level: Iterable[list[Any]], count: int) -> list[Any]:
-    """About `count` in all, as many of each level as there are."""
-    levels = list(by_level)
-    return [x for inputs in levels for x in inputs[: -(-count // len(levels))]]
-
-
 def test_every_brick_has_a_second_implementation_and_there_is_none_too_many() -> None:
     assert sorted(set(NAMES) - set(IMPLEMENTED)) == []
     assert sorted(set(IMPLEMENTED) - set(NAMES)) == []
 
 
-@pytest.mark.parametrize("name", sorted(set(IMPLEMENTED) & set(NAMES)))
-def test_both_agree(sandbox: Sandbox, bricks: dict[str, Brick], passed: list[Passed], name: str) -> None:
-    brick, second = bricks[name], IMPLEMENTED[name]
-    own = spread(drawn(sandbox, brick, INPUTS).values(), INPUTS)
-    assert disagreements(sandbox, brick, second, own) == []
-    assert disagreements(sandbox, brick, second, accepted(sandbox, brick, passed, INPUTS)) == []
+@pytest.mark.parametrize("name", sorted(IMPLEMENTED.keys() & BRICKS))
+def test_both_agree(name: str) -> None:
+    brick, second = BRICKS[name], IMPLEMENTED[name]
+    for inputs in drawn(brick, INPUTS).values():
+        assert disagreements(brick, second, inputs) == []
+    assert disagreements(brick, second, accepted(brick, passed(), INPUTS)) == []
 
 
-def test_a_second_implementation_that_differs_is_told_with_both_answers(sandbox: Sandbox) -> None:
-    (brick,) = inspected(sandbox, ["numbers/double"])
-    assert disagreements(sandbox, brick, lambda x: 2 * x, [3, -4]) == []
-    assert disagreements(sandbox, brick, lambda x: x * x, [2, 3]) == ["3 is 6 by the brick, 9 by its rule"]
-    assert disagreements(sandbox, brick, lambda x: x > 1, [3]) == ["3 is 6 by the brick, True by its rule"]
-    assert len(disagreements(sandbox, brick, lambda x: x / 0, [3])) == 1
+def test_a_second_implementation_that_differs_is_told_with_both_answers() -> None:
+    double = BRICKS["numbers/double"]
+    assert disagreements(double, lambda x: 2 * x, [3, -4]) == []
+    assert disagreements(double, lambda x: x * x, [2, 3]) == ["3 is 6 by the brick, 9 by its rule"]
+    assert disagreements(double, lambda x: x > 1, [3]) == ["3 is 6 by the brick, True by its rule"]
+    assert len(disagreements(double, lambda x: x / 0, [3])) == 1

@@ -8,9 +8,10 @@ FILE gets the form of a module, then name, signature, rule and inputs of each br
 import argparse
 from pathlib import Path
 
-from envpool.sandbox import Sandbox
-from envpool.signatures import from_wire, literal
-from tests.envpool.second.trials import Brick, accepted, drawn, inspected, passed_on
+from envpool.bricks import read_bricks
+from envpool.signatures import literal
+from tests.envpool.composition.in_process import Brick, bricks
+from tests.envpool.second.trials import accepted, drawn, passed_on
 
 SHOWN_A_LEVEL = 3
 SHOWN_OF_OTHERS = 6
@@ -37,26 +38,28 @@ Check with: python -m pytest tests/envpool/test_second_implementations.py -k "<t
 '''
 
 
-def described(sandbox: Sandbox, brick: Brick, others: list[object]) -> str:
+def described(brick: Brick, others: list[object]) -> str:
     """A brick as its second author sees it."""
-    lines = [f"## {brick.name}", f"signature: {brick.domain} -> {brick.codomain}", f"rule: {brick.rule}"]
+    facts = brick.program
+    lines = [f"## {brick.name}", f"signature: {facts.domain} -> {facts.codomain}", f"rule: {facts.rule}"]
     lines += [
-        f"level {level}: {literal(from_wire(x))}"
-        for level, inputs in drawn(sandbox, brick, 2 * SHOWN_A_LEVEL).items()
+        f"level {level}: {literal(x)}"
+        for level, inputs in drawn(brick, 2 * SHOWN_A_LEVEL).items()
         for x in inputs[:SHOWN_A_LEVEL]
     ]
-    return "\n".join([*lines, *(f"from another brick: {literal(from_wire(x))}" for x in others)])
+    return "\n".join([*lines, *(f"from another brick: {literal(x)}" for x in others)])
 
 
 def exported(chosen: list[str] | None) -> tuple[str, int]:
-    """The whole text, and how many bricks it describes."""
-    with Sandbox() as sandbox:
-        passed = passed_on(sandbox, inspected(sandbox))
-        bricks = inspected(sandbox, chosen)
-        parts = [
-            described(sandbox, brick, accepted(sandbox, brick, passed, SHOWN_OF_OTHERS)) for brick in bricks
-        ]
-    return "\n\n".join([FORM, *parts]) + "\n", len(bricks)
+    """The whole text, and how many bricks it describes. Raises UnknownBrick."""
+    names = [name for name, _ in read_bricks(chosen)]
+    passed = passed_on(bricks())
+    parts = [
+        described(brick, accepted(brick, passed, SHOWN_OF_OTHERS))
+        for brick in bricks()
+        if brick.name in names
+    ]
+    return "\n\n".join([FORM, *parts]) + "\n", len(names)
 
 
 def main() -> None:
