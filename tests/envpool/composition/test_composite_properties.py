@@ -20,7 +20,7 @@ from envpool.composition.operators import OPERATORS as KINDS
 from envpool.composition.problems import Problem
 from envpool.contract import Recipe, Scored, seeded
 from envpool.execution import Examiner
-from envpool.members import Composite, OperatorName
+from envpool.members import Composite, Member, OperatorName, Origin, Program
 from envpool.sandbox import LocalExecutor
 from envpool.signatures import ValueType, canonical_bytes, from_wire, literal, parse_type, to_wire
 from tests.envpool.composition.in_process import Brick, InProcessExecutor, Refused, bricks
@@ -268,3 +268,41 @@ async def test_the_sandbox_builds_and_scores_the_same(
             assert await examiner.score(each.instance, right) == Scored(1.0)
     finally:
         executor.close()
+
+
+TAMPERING = """
+import builtins
+import random
+
+from envpool import Environment
+
+
+class Tampering(Environment):
+    rule = "Give the input number."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        random.Random.randint = lambda self, low, high: low
+        builtins.sum = lambda values: 7
+        return 1
+
+    def solve(self, x: int) -> int:
+        Environment.accepts = lambda self, x: False
+        return x
+"""
+
+
+async def test_a_problem_of_parallel_is_the_same_beside_a_program_that_tampers_with_everything() -> None:
+    tampering = Program(TAMPERING, "Tampering", "Give the input number.", "int", "int")
+    honest = [brick for brick in bricks() if brick.name in ("lists/total", "numbers/digit_sum")]
+    chains = [[tampering], *([brick.program] for brick in honest), [tampering]]
+    composite = Member(fuse("PARALLEL", chains), Origin.COMPOSER)
+    pool = {**MEMBERS, composite.id: composite, tampering.id: Member(tampering, Origin.BRICK)}
+    executor = LocalExecutor()
+    try:
+        instance = await Examiner(executor, pool.__getitem__).build(Recipe(composite.id, 1, 1))
+    finally:
+        executor.close()
+    for n, brick in enumerate(honest, 1):
+        x = brick.environment().sample(seeded(f"{instance.recipe.key()}/{n}"), 1)
+        assert (instance.inputs[n], instance.references[n]) == (to_wire(x), to_wire(brick.apply(x)))
+    assert instance.references[0] == instance.references[3] == 1
