@@ -126,6 +126,17 @@ async def test_a_proposal_asked_about_again_while_it_is_judged_is_judged_once(on
     assert other["gate"] == "duplicate"
 
 
+async def test_what_was_composed_of_one_that_is_quarantined_by_now_falls_with_that_reason(one: House) -> None:
+    parts = [(await one.peers.validator.judge(source, "brick"))["id"] for source in (BRICK, OTHER)]
+    pair = Composite("PARALLEL", tuple((part,) for part in parts), "tuple[list[int], list[int]]", "tuple[int, int]")
+    late = Member(pair, Origin.COMPOSER)
+    await one.peers.pool.transition(parts[1], "quarantined", "it was killed", 0)
+    assert await one.peers.validator.judge_composite(late.to_dict()) is False
+    with one.pool() as pool:
+        found = pool.rejection(late.id)
+    assert (found.gate, found.reason) == ("parts", f"made of {parts[1]}, quarantined since it was composed")
+
+
 async def test_a_reviewer_by_name_is_asked_once_it_is_attached_and_until_then_there_is_no_verdict(
     cluster: None, tmp_path: Path
 ) -> None:
