@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,10 @@ from actors.peers import Peers, PeerUnavailable
 from actors.roster import Post
 from actors.sandboxes import PLACES_TRIED, SandboxGroup
 from cluster.config import Config
+from envpool.composition.chains import SearchSettings
+from envpool.composition.quotas import Quotas
+from envpool.composition.search import FrontierSearch
+from envpool.contract import Recipe
 from envpool.members import Program
 from envpool.sandbox import (
     Call,
@@ -24,11 +29,13 @@ from envpool.sandbox import (
     FaultKind,
     InfrastructureFault,
     Job,
+    LocalExecutor,
     Mode,
     SandboxUnavailable,
     Value,
 )
 from tests.actors.conftest import ROOT, Raise, kill
+from tests.envpool.composition.bricks import shipped_bricks
 
 SOURCE = (ROOT / "envpool" / "bricks" / "strings" / "upper_case.py").read_text(encoding="utf-8")
 HEAD = """import random
@@ -205,3 +212,27 @@ async def test_one_that_has_not_started_leaves_at_once(make: Raise, peers: Peers
     await peers["sandbox-0"].drain()
     assert (await peers["sandbox-0"].heartbeat())["leaving"]
     await peers["sandbox-0"].stop()
+
+
+class LocalPlaces:
+    """Stands where `Peers` does: every place is the same executor of this process."""
+
+    def __init__(self, executor: LocalExecutor) -> None:
+        self.executor = executor
+
+    def __getitem__(self, name: str) -> LocalExecutor:
+        return self.executor
+
+
+async def test_a_search_is_a_job_that_the_sandboxes_of_a_run_take_like_any_other() -> None:
+    here = LocalExecutor()
+    bricks = await shipped_bricks(here, ["numbers/*"])
+    found = []
+    for executor in (here, SandboxGroup(LocalPlaces(here), lambda: 2)):  # type: ignore[arg-type]
+        search = FrontierSearch(executor, bricks, SearchSettings(depth=3))
+        starts = [Recipe(id, 0, 0) for id in search.bricks[:4]]
+        chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(9))]
+        assert await search.confirmed(chains[:3]) == chains[:3]
+        found.append(chains)
+    here.close()
+    assert found[0] == found[1] and max(chain.size for chain in found[0]) == 3
