@@ -8,9 +8,10 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from envpool.answers import write
+from envpool.composition.fusion import fuse
 from envpool.contract import Instance, Recipe
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Composite, Member, Origin, Program
@@ -18,7 +19,8 @@ from envpool.sandbox import Call, Mode, Result, Sandbox, Value
 from envpool.shipped import shipped
 from envpool.signatures import from_wire, parse_type
 
-SHIPPED = shipped("all", "all")
+SHIPPED = [*shipped("all", "none"), *shipped("none", "all")[::4]]
+"""All seeds and a share of the bricks, which are alike in what matters here."""
 LEVELS = (0, 3)
 SEEDS = (0, 1)
 
@@ -39,15 +41,19 @@ class OneSandbox:
 def pool_of(
     sandbox: Sandbox, sources: Iterable[str] = tuple(each.source for each in SHIPPED)
 ) -> dict[str, Member]:
-    """Members of these programs, by id, and where there are several composites of every third pair of neighbours."""
+    """Members of these programs, by id, and composites of every operator: of neighbours, and of programs that fit."""
     programs = [_program(sandbox, source) for source in sources]
-    materials: list[Program | Composite] = [*programs]
-    for a, b in islice(pairwise(programs), 0, None, 3):
-        if "dict" not in (a.domain, b.domain):
-            types = (f"tuple[{a.domain}, {b.domain}]", f"tuple[{a.codomain}, {b.codomain}]")
-            materials.append(Composite("PARALLEL", ((a.id,), (b.id,)), *types))
-        if a.codomain == b.domain and {a.oracle, b.oracle} == {"equality"}:
-            materials.append(Composite("SEQUENTIAL", ((a.id, b.id),), a.domain, b.codomain))
+    pairs = [pair for pair in list(pairwise(programs))[::3] if "dict" not in {each.domain for each in pair}]
+    materials: list[Program | Composite] = [*programs, *(fuse("PARALLEL", [[a], [b]]) for a, b in pairs)]
+    functions = [each for each in programs if each.oracle == "equality"]
+    for first in functions[::3]:
+        others = [each for each in functions if each is not first]
+        second = next((each for each in others if each.domain == first.codomain), None)
+        if second is None:
+            continue
+        like = [each for each in others if each is not second and each.domain == second.domain][:2]
+        chain = [[first, second]]
+        materials += [fuse("SEQUENTIAL", chain), fuse("SORT", chain), fuse("SELECT", chain, like)]
     return {material.id: Member(material, Origin.SEED) for material in materials}
 
 
