@@ -2,20 +2,20 @@
 
 Invariant: it builds on what may be composed at the moment (`envpool.curation.parts`), so a program that was just
 admitted is a brick of the next search, and it asks for room before it searches. Which operators and sizes come next
-follows the variance of the policy's success, and which chains are preferred its predicted success, as far as
-`compose` says so. Search, operators and predictions are `envpool`'s.
+follows the variance of the policy's success, and which chains are preferred its predicted success, unless `compose`
+has it at random, as in RACES. Search, operators and predictions are `envpool`'s.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 from actors import roster
 from actors.base import Actor
+from cluster.config import ComposeConfig
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
-from envpool.curation.kinds import choose_kinds
+from envpool.curation.kinds import Kind, choose_kinds
 from envpool.curation.parts import bricks_in
 from envpool.curation.prediction import Aim, Prediction
 from envpool.curation.shown import Showing, Shown
@@ -61,14 +61,22 @@ class ComposerActor(Actor):
             await self.idle("validator")
             return
         self.waiting_for = "sandbox"
-        compose, shown = self.config.compose, self._showing.read(self.pool_reader)
-        kinds = choose_kinds(self._rng, compose.operators, compose.size, shown, self.config.composer.batch)
-        self._composer.use(bricks_in(self.pool_reader), self._aim(shown, [size for _, size in kinds]))
+        shown, count = self._showing.read(self.pool_reader), self.config.composer.batch
+        kinds, aim = choices(self.config.compose, shown, self._rng, count)
+        self._composer.use(bricks_in(self.pool_reader), aim)
         for member in await self._composer.compose(kinds):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
 
-    def _aim(self, shown: Shown, sizes: Sequence[int]) -> Aim | None:
-        """What the search prefers; None: it is random (RACES)."""
-        success = self.config.compose.success
-        return None if success is None else Aim(Prediction(shown), success, sizes)
+
+def choices(
+    compose: ComposeConfig, shown: Shown, rng: random.Random, count: int
+) -> tuple[list[Kind], Aim | None]:
+    """Operators and sizes of what is made next, and what the search prefers; None: it is random (RACES).
+
+    Where no success is sought, what was shown decides nothing, and all sizes are alike.
+    """
+    if compose.success is None:
+        return choose_kinds(rng, compose.operators, compose.size, Shown(), count), None
+    kinds = choose_kinds(rng, compose.operators, compose.size, shown, count)
+    return kinds, Aim(Prediction(shown), compose.success, [size for _, size in kinds])

@@ -173,7 +173,7 @@ class ComposeConfig(Section):
     )
     level: Annotated[int, Field(ge=0)] = Field(0, description="of the inputs that chains begin with")
     success: Share | None = Field(
-        0.3, description="predicted success that is sought in a chain; null: chains at random, as in the paper (RACES)"
+        0.3, description="predicted success that is sought in a chain, sizes by variance; null: all at random (RACES)"
     )
     expansions: Count = Field(4, description="extensions a state of the search")
     literal_limit: Count = Field(80, description="characters of a value in a chain")
@@ -237,7 +237,7 @@ class CurationConfig(Section):
     rest_hard: Share = Field(0.05, description="by the whole interval")
     rests: Annotated[int, Field(ge=0)] = Field(2, description="at a level, before the next finding retires")
     retire_epochs: Annotated[float, Field(gt=0)] | None = Field(
-        20.0, description="age, in draws for each member awake; never for seeds and bricks; null: no limit"
+        20.0, description="age, in draws for each member drawn; never for seeds and bricks; null: no limit"
     )
     seed_floor: Share = Field(0.2, description="paper (EvoEnv)")
     composite_share: Share | None = Field(

@@ -1,10 +1,11 @@
 """The curriculum of one policy: which member it is asked next, at which level, and which members rest.
 
 Invariants: a level rises only when the caller says `promoted`, after the gates held at the new level; no recipe
-is ever given twice, since seeds are counted; seed programs never rest; held-out members are never here, nor is a
-class of members that the mode leaves out. A composite's size is no level: of each operator and size together as much
-is drawn as its success has variance. The curator lives in memory and decides; the pool remembers what was decided,
-and is right where the two differ.
+is ever given twice, since seeds are counted; seed programs never rest; held-out members are never here. A class of
+members that the mode leaves out is never drawn, and known by its age alone: what was written gives way to what is
+written later, also where only composites of it are asked. A composite's size is no level: of each operator and size
+together as much is drawn as its success has variance. The curator lives in memory and decides; the pool remembers what
+was decided, and is right where the two differ.
 """
 
 import heapq
@@ -50,6 +51,8 @@ class Curator:
         self._pots = {group: Pot() for group in GROUPS}
         self._tracks: dict[str, Track] = {}
         self._families: dict[str, Family] = {}
+        self._aside: dict[str, float] = {}
+        """Of members that the mode leaves out and that retire: the epoch in which each was taken in."""
         self._alarms: list[tuple[int, str]] = []
         self._woken: list[Wake | Retire] = []
 
@@ -66,9 +69,13 @@ class Curator:
                 self.take(standing)
 
     def take(self, standing: Standing) -> None:
-        """Takes a member as the pool has it; one that is held out, of a class not drawn or not in play is forgotten."""
+        """Takes a member as the pool has it; one that is held out, or not in play is forgotten."""
         track = self._tracks.get(standing.member)
-        if standing.held_out or standing.group not in self.settings.groups or standing.status not in PLAYING:
+        plays = standing.status in PLAYING and not standing.held_out
+        if plays and standing.group not in self.settings.groups:
+            if standing.retires:
+                self._aside.setdefault(standing.member, self._epochs)
+        elif not plays:
             if track is not None and standing.status is Status.QUARANTINED:
                 for recent in track.levels.values():
                     self._family(track).remove(recent.weight, recent.successes)
@@ -103,7 +110,7 @@ class Curator:
             if count.level == track.level and (decision := judge(track, self.settings, self._epochs)):
                 self._carry_out(track, decision)
                 decisions.append(decision)
-        return decisions + self._wakes_due()
+        return decisions + self._wakes_due() + self._retired_aside()
 
     def promoted(self, member: str, level: int) -> None:
         """The gates held: the member is at this level from now on, and its answers count anew.
@@ -194,6 +201,7 @@ class Curator:
             "credits": dict(self._turns.credits),
             "families": {name: [each.attempts, each.successes] for name, each in self._families.items()},
             "waiting": {group: list(pot.waiting) for group, pot in self._pots.items()},
+            "aside": dict(self._aside),
             "members": {member: plain(track) for member, track in self._tracks.items()},
         }
 
@@ -213,8 +221,12 @@ class Curator:
         for member, saved in kept["members"].items():
             if member in self._tracks:
                 self._restore(self._tracks[member], saved)
+        # The mode may be another one now.
+        born = {member: saved["born"] for member, saved in kept["members"].items()} | kept["aside"]
         for member in self._tracks.keys() - kept["members"].keys():
-            self._tracks[member].born, self._tracks[member].drawn_at = self._epochs, self._draws
+            track = self._tracks[member]
+            track.born, track.drawn_at = born.get(member, self._epochs), self._draws
+        self._aside = {member: born.get(member, self._epochs) for member in self._aside}
 
     def _add(self, standing: Standing) -> None:
         track = Track(
@@ -247,7 +259,16 @@ class Curator:
             self._pots[track.group].take(track.member)
             self._sleep(track, self._draws + self.settings.rest_draws)
 
+    def _retired_aside(self) -> list[Decision]:
+        """Those that are not drawn, and whose time is over all the same."""
+        over = {member: too_old(self._epochs - born, self.settings) for member, born in self._aside.items()}
+        retired: list[Decision] = [Retire(member, reason) for member, reason in over.items() if reason]
+        for each in retired:
+            self._forget(each.member)
+        return retired
+
     def _forget(self, member: str) -> None:
+        self._aside.pop(member, None)
         track = self._tracks.pop(member, None)
         if track is not None:
             self._pots[track.group].take(member)
@@ -300,7 +321,7 @@ class Curator:
 
     def _end_rest(self, track: Track) -> None:
         """It is drawn again, unless its time ran out while it rested."""
-        if reason := too_old(track, self.settings, self._epochs):
+        if track.retires and (reason := too_old(self._epochs - track.born, self.settings)):
             self._forget(track.member)
             self._woken.append(Retire(track.member, reason))
         else:

@@ -13,7 +13,7 @@ def judge(track: Track, limits: CurationSettings, epochs: float) -> Decision | N
     """What follows for a member that is awake, `epochs` being the curator's; None: it stays as it is."""
     if track.pending or track.wakes_at is not None:
         return None
-    if reason := too_old(track, limits, epochs):
+    if track.retires and (reason := too_old(epochs - track.born, limits)):
         return Retire(track.member, reason)
     seen = in_words(track.recent, track.level)
     may_rise = limits.adaptive_levels and not track.capped
@@ -27,10 +27,9 @@ def judge(track: Track, limits: CurationSettings, epochs: float) -> Decision | N
     return Rest(track.member, f"{fault}: {seen}")
 
 
-def too_old(track: Track, limits: CurationSettings, epochs: float) -> str:
-    """Why a member's time is over; empty while it is not."""
-    age = epochs - track.born
-    if not track.retires or limits.retire_epochs is None or age < limits.retire_epochs:
+def too_old(age: float, limits: CurationSettings) -> str:
+    """Why the time of a member that retires is over at this age, in epochs; empty while it is not."""
+    if limits.retire_epochs is None or age < limits.retire_epochs:
         return ""
     return f"too old: {age:.1f} epochs in the pool, {limits.retire_epochs:g} are its time"
 

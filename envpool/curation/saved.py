@@ -11,7 +11,18 @@ from envpool.curation.decisions import CurationError
 from envpool.curation.tracks import Recent, Track
 
 STATE_VERSION = 2
-KEYS = {"version", "policy", "draws", "epochs", "next_seed", "credits", "families", "waiting", "members"}
+KEYS = {
+    "version",
+    "policy",
+    "draws",
+    "epochs",
+    "next_seed",
+    "credits",
+    "families",
+    "waiting",
+    "members",
+    "aside",
+}
 
 
 def plain(track: Track) -> dict[str, Any]:
@@ -45,6 +56,7 @@ def recents(state: Mapping[str, Any] | None) -> dict[str, dict[int, Recent]]:
 def readable(state: Mapping[str, Any], policy: str, half_life: float) -> Mapping[str, Any]:
     """The state in the present version. Raises CurationError for another one, another policy, or other keys."""
     version = state.get("version")
+    state = {"aside": {}, **state}  # none in states from before there were some
     if version == 1 and set(state) == KEYS - {"epochs"}:
         state = _from_portions(state, half_life)
     if set(state) != KEYS or state["version"] != STATE_VERSION or state["policy"] != policy:

@@ -42,7 +42,7 @@ class Showing:
     def __init__(self, key: str, level: int) -> None:
         """`key` is where the pool's state has the curator's; `level` the one that composites are asked at."""
         self._key, self._level = key, level
-        self._materials: dict[str, Program | Composite | None] = {}
+        self._materials: dict[str, Program | Composite] = {}
 
     def read(self, pool: PoolReads) -> Shown:
         """Everything so far; nothing before the curator wrote for the first time."""
@@ -62,7 +62,7 @@ class Showing:
         return Shown(programs, tuple(composites))
 
     def _material(self, pool: PoolReads, member: str) -> Program | Composite | None:
-        if member not in self._materials:
-            found = pool.get(member)
-            self._materials[member] = found.material if found else None
-        return self._materials[member]
+        """None of one that this replica of the pool does not have yet."""
+        if member not in self._materials and (found := pool.get(member)):
+            self._materials[member] = found.material
+        return self._materials.get(member)

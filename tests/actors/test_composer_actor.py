@@ -5,12 +5,17 @@ Gates, pool, curator and sandbox are real.
 
 from __future__ import annotations
 
+import random
 import uuid
+from collections import Counter
 from pathlib import Path
 
+from actors.composer import choices
 from actors.peers import Peers
 from actors.roster import Post
-from cluster.config import Config
+from cluster.config import ComposeConfig, Config
+from envpool.curation.shown import Answered, Shown
+from envpool.curation.tracks import Recent
 from envpool.members import Composite, Origin, Status
 from envpool.shipped import shipped
 from envpool.store import PoolReader
@@ -37,6 +42,18 @@ def composites(pool: PoolReader, part: str = "") -> dict[str, Composite]:
     members = [pool.get(identity) for identity in pool.ids(origin=Origin.COMPOSER)]
     found = {each.id: each.material for each in members if each and isinstance(each.material, Composite)}
     return {identity: each for identity, each in found.items() if not part or part in each.parts}
+
+
+def test_where_no_success_is_sought_sizes_are_alike_whatever_was_answered() -> None:
+    hopeless = tuple(Answered("SEQUENTIAL", tuple("abcdef"), Recent(64.0, 60.0, 0.0, 60.0)) for _ in range(4))
+    drawn: dict[float | None, Counter[int]] = {}
+    for success in (None, 0.3):
+        compose = ComposeConfig(operators=("SEQUENTIAL",), size=(2, 6), success=success)
+        kinds, aim = choices(compose, Shown({}, hopeless), random.Random(0), 1000)
+        drawn[success] = Counter(size for _, size in kinds)
+        assert (aim is None) == (success is None)
+    assert 450 < drawn[None][6] < 550
+    assert drawn[0.3][6] < 200
 
 
 async def test_a_program_is_composed_once_it_is_active_and_no_more_once_it_is_quarantined(

@@ -225,6 +225,52 @@ def test_a_member_whose_time_runs_out_while_it_rests_retires_instead_of_waking()
     assert curator.size == 1
 
 
+def written_and_composed(mode: str, **limits: object) -> Curator:
+    """A curator of written programs, one of them held out, of a brick, and of composites."""
+    written = [brick("old", retires=True), brick("apart", retires=True, held_out=True), brick("shipped")]
+    return curator_of(*written, composite("c"), composite("d"), mode=mode, **limits)
+
+
+def test_a_program_that_only_stands_in_composites_retires_at_its_age_all_the_same() -> None:
+    curator = written_and_composed("composed", retire_epochs=10)
+    curator.choose(16)
+    curator.take(brick("young", retires=True))
+    assert curator.record(answers("c", 8, 4)) == []
+    curator.choose(8)
+    (retired,) = curator.record(answers("c", 8, 4))
+    assert retired == Retire("old", "too old: 12.0 epochs in the pool, 10 are its time")
+    assert curator.record(answers("c", 8, 4)) == [], "it is said once"
+    curator.take(brick("young", status=Status.QUARANTINED))
+    curator.choose(40)
+    assert curator.record(answers("c", 8, 4)) == [], "gone for another reason"
+    assert set(drawn(curator, 50)) == {"c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("composed", "composed"), ("mixed", "composed"), ("composed", "mixed")]
+)
+def test_the_age_of_a_program_goes_on_where_a_run_is_resumed_whatever_the_mode(
+    before: str, after: str
+) -> None:
+    first, second = (written_and_composed(mode, retire_epochs=10) for mode in (before, after))
+    first.choose(100)
+    second.load_state_dict(first.state_dict())
+    count = "old" if after == "mixed" else "c"
+    assert [each.member for each in second.record(answers(count, 8, 4))] == ["old"]
+
+
+def test_one_that_is_new_at_a_resume_begins_its_age_there() -> None:
+    first, second = (written_and_composed("composed", retire_epochs=10) for _ in range(2))
+    first.choose(15)
+    second.take(brick("new", retires=True))
+    state = first.state_dict()
+    del state["aside"]  # as it was before ages were kept
+    second.load_state_dict(state)
+    assert second.record(answers("c", 8, 4)) == []
+    second.choose(20)
+    assert {each.member for each in second.record(answers("c", 8, 4))} == {"old", "new"}
+
+
 def test_what_is_not_asked_grows_uncertain_and_so_more_likely_to_be_asked() -> None:
     solved = [brick(f"b{i}", family=f"f{i}", counts=Counts(64, 64, 64)) for i in range(20)]
     curator = curator_of(*solved, brick("busy", family="busy", counts=Counts(64, 32, 64)))
