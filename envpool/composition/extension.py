@@ -3,8 +3,8 @@
 Invariant: a state that comes back has run: every step was accepted and gave a legal, short value on the
 concrete input and on enough of the other draws, its last value is new on the concrete input, and it depends
 on the input where the inputs differ. Each brick runs in children of its own, so that none can falsify what
-another says. What fails is dropped on the spot; an edge that ended in a kill is noted in `killed`. Nothing
-here chooses what to extend.
+another says. What fails is dropped on the spot; an edge that ended in a kill is noted in `killed`, or in `late` where
+the clock ended it. Nothing here chooses what to extend.
 """
 
 import asyncio
@@ -36,6 +36,13 @@ class Extender:
         self._settings = settings
         self.killed: set[tuple[str, str]] = set()
         """Edges (brick, next brick) that ended in a kill; "" stands before a first brick."""
+        self.late: set[tuple[str, str]] = set()
+        """Edges that the clock ended: where the machine has more time they might run, so they are not for good."""
+
+    @property
+    def ended(self) -> set[tuple[str, str]]:
+        """Edges that ended in a kill, of either kind."""
+        return self.killed | self.late
 
     async def begin(self, starts: Sequence[tuple[Program, Recipe]]) -> list[State | None]:
         """The state after each brick on its own inputs, or None where there is none."""
@@ -83,10 +90,10 @@ class Extender:
 
     def _was_killed(self, before: str, brick: Program, results: Sequence[Result]) -> bool:
         """Whether a result is a kill; notes the edge if so."""
-        killed = any(isinstance(result, Fault) and result.kind not in VALUE_FAULTS for result in results)
-        if killed:
-            self.killed.add((before, brick.id))
-        return killed
+        kills = [each for each in results if isinstance(each, Fault) and each.kind not in VALUE_FAULTS]
+        if kills:
+            (self.late if all(each.by_clock for each in kills) else self.killed).add((before, brick.id))
+        return bool(kills)
 
     def _grown(self, brick: Program, trace: Trace, result: Result) -> Trace | None:
         if isinstance(result, Fault):

@@ -1,7 +1,8 @@
 """Frontier search: randomised breadth first from concrete inputs, over bricks whose types fit (RACES).
 
 A search runs with all its bricks in one child. A step that is killed is tried once more with one brick a child and, if
-it is killed again, never more; the search starts again from its seed in a new child, on the same walk up to there.
+it is killed again, never more, or in this search no more where only the clock killed it; the search starts again from
+its seed in a new child, on the same walk up to there.
 Where one brick a child contradicts what the bricks together said, a brick falsifies its neighbours; then every search
 has one brick a child, until one of the bricks has left.
 Invariant: the walk is decided by the random generator, the quotas and the weights alone, so the same seed finds the
@@ -69,7 +70,7 @@ class FrontierSearch:
 
     @property
     def killed_edges(self) -> frozenset[tuple[str, str]]:
-        """Pairs (brick, next brick) that ended in a kill; "" stands before a first brick."""
+        """Pairs (brick, next brick) that ended in a kill, for good; "" stands before a first brick."""
         return frozenset(self._extender.killed)
 
     @property
@@ -144,10 +145,11 @@ class FrontierSearch:
 
     async def _nodes(self, task: Task) -> list[Node]:
         """The steps that ran in a search in which none was killed."""
-        killed, unexplained = self._extender.killed, set[tuple[str, str]]()
+        unexplained: set[tuple[str, str]] = set()
+        self._extender.late.clear()
         while not self._distrusted:
             try:
-                told = await together(self._executor, task.without(killed | unexplained))
+                told = await together(self._executor, task.without(self._extender.ended | unexplained))
             except Untrue as lie:
                 self._distrust(str(lie))
                 break
@@ -155,7 +157,7 @@ class FrontierSearch:
                 return told.nodes
             await self._try_alone(task, told)
             pair = task.pair(told.stopped, told.nodes)
-            if pair not in killed:
+            if pair not in self._extender.ended:
                 unexplained.add(pair)
                 if told.fault.kind not in IN_COMPANY or len(unexplained) == UNEXPLAINED:
                     self._distrust(
@@ -163,8 +165,8 @@ class FrontierSearch:
                     )
         nodes: list[Node] = []
         before = None
-        while before != killed:
-            before = set(killed)
+        while before != self._extender.ended:
+            before = self._extender.ended
             nodes = await apart(self._extender, task.without(before))
         return nodes
 
@@ -214,7 +216,7 @@ class FrontierSearch:
 
     def _refute(self, chain: Chain) -> None:
         pairs = zip(("", *chain.members), chain.members, strict=False)
-        if self._bricks.keys() >= set(chain.members) and self._extender.killed.isdisjoint(pairs):
+        if self._bricks.keys() >= set(chain.members) and self._extender.ended.isdisjoint(pairs):
             self._distrust(f"the chain {' '.join(chain.members)} is not what its bricks say one by one")
 
     def _distrust(self, why: str) -> None:

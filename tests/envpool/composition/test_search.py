@@ -22,6 +22,7 @@ from tests.envpool.composition.simulated import (
     Same,
     SimulatedExecutor,
     Total,
+    Triple,
     WrongType,
     Zero,
     member,
@@ -128,6 +129,33 @@ async def test_a_start_that_ended_in_a_kill_is_never_tried_again() -> None:
         starts = [Recipe(member(Hangs).id, seed, 1)]
         assert [chain async for chain in search.chains(random.Random(seed), starts, Quotas(9))] == []
     assert len(executor.solved) == 1 + SETTINGS.draws
+
+
+async def test_an_edge_that_the_clock_ended_is_tried_again_by_the_next_search() -> None:
+    executor = SimulatedExecutor()
+    search = FrontierSearch(executor, [member(Double), member(AddOne), member(Triple)], SETTINGS)
+
+    async def members(seed: int) -> set[str]:
+        starts = [Recipe(member(Double).id, seed, 1)]
+        chains = [chain async for chain in search.chains(random.Random(seed), starts, Quotas(9))]
+        return {id for chain in chains for id in chain.members}
+
+    executor.late = {"AddOne"}
+    for seed in range(4):
+        assert await members(seed) == ids(Double, Triple)
+    assert not search.killed_edges and not search.is_apart
+    executor.late = set()
+    assert await members(4) == ids(Double, Triple, AddOne)
+
+
+async def test_a_chain_that_the_clock_kept_from_being_confirmed_speaks_against_nobody() -> None:
+    executor = SimulatedExecutor()
+    search = FrontierSearch(executor, [member(Double), member(AddOne)], SETTINGS)
+    starts = [Recipe(member(Double).id, 0, 1)]
+    chains = [chain async for chain in search.chains(random.Random(0), starts, Quotas(9))]
+    executor.late = {"AddOne"}
+    assert [chain is None for chain in await search.confirmed(chains)] == [False, True]
+    assert not search.is_apart and not search.killed_edges
 
 
 async def test_only_functions_stand_inside_a_chain() -> None:
