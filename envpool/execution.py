@@ -34,6 +34,10 @@ class _ChainMiss(Exception):
     """A chain does not run on this draw; the next one may."""
 
 
+class OutOfDraws(ProgramFault):
+    """None of a recipe's draws ran through its composite: chance, for which nobody is quarantined."""
+
+
 class Examiner:
     """Builds instances and scores responses over an executor; `lookup` finds a member by id.
 
@@ -58,7 +62,7 @@ class Examiner:
     async def build(self, recipe: Recipe) -> Instance:
         """The instance of a recipe; its own recipe names the attempt that ran.
 
-        Raises ProgramFault, or InfrastructureFault from the executor.
+        Raises ProgramFault, OutOfDraws among them, or InfrastructureFault from the executor.
         """
         instance, _ = await self._build(recipe)
         return instance
@@ -73,15 +77,19 @@ class Examiner:
             else:
                 return _instance(_operator(material), recipe, problems), problems
         detail = f"no draw ran through in {ATTEMPTS} attempts: {last}"
-        raise ProgramFault(recipe.member, Fault(FaultKind.ILLEGAL_VALUE, detail))
+        raise OutOfDraws(recipe.member, Fault(FaultKind.ILLEGAL_VALUE, detail))
 
     async def build_split(self, recipe: Recipe, held_out: bool, tries: int = SPLIT_TRIES) -> Instance | None:
-        """The first instance, from this attempt on, on the wanted side of the split; None after `tries`.
+        """The first instance, from this attempt on, on the wanted side of the split.
 
+        None after `tries`, or where the recipe runs out of draws. Raises ProgramFault, or InfrastructureFault.
         On the training side no step of a composite is a held-out question of its program either.
         """
         for _ in range(tries):
-            instance, problems = await self._build(recipe)
+            try:
+                instance, problems = await self._build(recipe)
+            except OutOfDraws:
+                return None
             if is_held_out(instance) == held_out and (held_out or not _shows_held_out(problems)):
                 return instance
             recipe = instance.recipe.again()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from envpool.answers import write
 from envpool.contract import Failed, Instance, Recipe, Scored, Unparsed
-from envpool.execution import ATTEMPTS, Examiner, ProgramFault
+from envpool.execution import ATTEMPTS, Examiner, OutOfDraws, ProgramFault
 from envpool.members import Composite, Member, Origin
 from envpool.sandbox.results import FaultKind
 from envpool.signatures import from_wire, parse_type
@@ -179,13 +179,23 @@ async def test_attempts_advance_until_the_whole_chain_runs() -> None:
 
 
 @pytest.mark.parametrize("last", [Raises, WrongType, Power])
-async def test_a_chain_that_never_runs_is_the_fault_of_the_composite(last: type) -> None:
+async def test_a_chain_that_never_runs_has_no_instance_whatever_the_draw(last: type) -> None:
     material = sequential(Double, last, AddOne)
     executor = SimulatedExecutor()
-    with pytest.raises(ProgramFault) as caught:
+    with pytest.raises(OutOfDraws) as caught:
         await examiner_of(material, executor).build(Recipe(material.id, 1, 0))
     assert caught.value.member == material.id
     assert executor.trips <= 4 * ATTEMPTS
+
+
+async def test_a_recipe_that_runs_out_of_draws_has_no_instance_to_train_on_and_is_nobodys_fault() -> None:
+    material = sequential(Double, Raises)
+    executor = SimulatedExecutor()
+    examiner = examiner_of(material, executor)
+    for side in (True, False):
+        executor.trips = 0
+        assert await examiner.build_split(Recipe(material.id, 1, 0), held_out=side) is None
+        assert executor.trips <= 4 * ATTEMPTS, "and is given up at once"
 
 
 async def test_a_kill_inside_a_chain_is_a_fault_at_once() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from envpool.contract import Recipe
 from envpool.execution import Examiner
-from envpool.members import Member, Origin, Program
+from envpool.members import Composite, Member, Origin, Program
 from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
 from training.policy.errors import GenerationRefused
@@ -123,6 +123,20 @@ async def test_an_answer_without_a_verdict_is_dropped_and_counted_and_is_no_rewa
 async def test_a_question_that_the_machine_could_not_make_is_no_group_at_all(executor: LocalExecutor) -> None:
     with pytest.raises(InfrastructureFault):
         await play(Failing(executor, "sample"), double, lambda x, k: "")
+
+
+async def test_a_recipe_that_runs_out_of_draws_is_no_group_and_nobody_is_to_be_quarantined(
+    executor: LocalExecutor,
+) -> None:
+    fails = member(DOUBLE.replace("return 2 * x", "raise ValueError"), "Double", "equality")
+    fused = Member(Composite("SEQUENTIAL", ((double, fails.id),), "int", "int"), Origin.COMPOSER)
+    lookup = {**MEMBERS, fails.id: fails, fused.id: fused}.__getitem__
+    played = await Rollout(Examiner(executor, lookup), unasked, "main", 4, 0.0).play(Recipe(fused.id, 0, 0), "g")
+    assert (played.group, played.broken, played.culprit, played.failures) == (None, "", "", 0)
+
+
+async def unasked(prompts: Sequence[str], n: int) -> list[list[Sample]]:
+    raise AssertionError("there is no question")
 
 
 async def test_a_prompt_that_the_policy_cannot_be_asked_is_told_and_is_no_group(executor: LocalExecutor) -> None:
