@@ -17,7 +17,7 @@ from actors.base import Actor
 from envpool.answer_counts import AnswerCount
 from envpool.contract import Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Retire, Wake
-from envpool.curation.standings import standing_in
+from envpool.curation.standings import lowest_level, standing_in
 from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
@@ -68,9 +68,10 @@ class CuratorActor(Actor):
     async def refused(self, member: str, level: int, reason: str) -> None:
         """The policy cannot be asked at this level (its prompt is too long): stay below, or ask no more. Idempotent."""
         await self.ready()
-        if level == 0:
+        found = self.pool_reader.get(member)
+        if level <= (lowest_level(found) if found else 0):
             if self._own_run:
-                await self.quarantine(member, f"cannot be asked at level 0: {reason}")
+                await self.quarantine(member, f"cannot be asked at level {level}: {reason}")
             elif standing := standing_in(self.pool_reader, member, self._policy):
                 self._curator.take(replace(standing, status=Status.QUARANTINED))  # to this policy alone
             return

@@ -51,6 +51,11 @@ def admission_level(member: Member) -> int:
     return int(member.evidence.get("level") or 0)
 
 
+def lowest_level(member: Member) -> int:
+    """Below it no policy is asked a member: of a composite nothing is known but where it was measured."""
+    return admission_level(member) if isinstance(member.material, Composite) else 0
+
+
 def admission_answers(member: Member, policy: str) -> list[AnswerCount]:
     """The policy's answers that calibration admitted a member on, by level upward; none where none were asked for."""
     asked = enumerate(member.evidence.get("answers") or ())
@@ -63,5 +68,5 @@ def standing_in(pool: PoolReads, identity: str, policy: str) -> Standing | None:
         member, status = pool.get(identity), pool.status(identity)
         if member is None or status is None:
             return None
-        level = pool.level(identity, policy)
+        level = max(pool.level(identity, policy), lowest_level(member))
         return Standing.of(member, status, level, pool.stats(identity, policy).get(level))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.curation import CurationError, CurationSettings, Curator, Promote, Rest, Retire, Standing, Wake
 from envpool.curation.draws import shares
+from envpool.curation.standings import standing_in
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.store import PoolWriter
 
@@ -412,6 +413,20 @@ def test_the_curator_follows_the_pool_by_its_journal(tmp_path: Path) -> None:
         pool.transition(two.id, Status.QUARANTINED, "broken")
         curator.follow(pool.journal(seen), pool)
         assert set(drawn(curator, 50)) == {one.id}
+
+
+def test_a_composite_is_asked_where_it_was_measured_whatever_the_policy(tmp_path: Path) -> None:
+    double = Member(Program("a", "Double", "Double it.", "int", "int"), Origin.BRICK, evidence={"level": 1})
+    chain = Composite("SEQUENTIAL", ((double.id,),), "int", "int")
+    fused = Member(chain, Origin.COMPOSER, evidence={"level": 2})
+    with PoolWriter.open(tmp_path, 16 << 20) as pool:
+        pool.admit(double)
+        pool.admit(fused)
+        for policy in ("main", "guest"):
+            assert standing_in(pool, fused.id, policy).level == 2
+        assert standing_in(pool, double.id, "guest").level == 0
+        pool.set_level(fused.id, "main", 3, "for a test")
+        assert standing_in(pool, fused.id, "main").level == 3
 
 
 def test_families_are_told_apart_by_origin_types_operator_and_size() -> None:
