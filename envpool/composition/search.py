@@ -4,7 +4,7 @@ A search runs with all its bricks in one child. A step that is killed is tried o
 it is killed again, never more, or in this search no more where only the clock killed it; the search starts again from
 its seed in a new child, on the same walk up to there.
 Where one brick a child contradicts what the bricks together said, a brick falsifies its neighbours; then every search
-has one brick a child, until one of the bricks has left.
+has one brick a child, until one of the bricks has left. Now and then some steps that did not run are tried for it, too.
 Invariant: the walk is decided by the random generator, the quotas and the weights alone, so the same seed finds the
 same chains, whether kills are known before or met; only a kill by a clock could differ between machines. What a search
 gives has run, but in a child that a brick could have turned hostile: `confirmed` is what may be kept. The search makes
@@ -24,7 +24,7 @@ from envpool.composition.extension import Extender
 from envpool.composition.quotas import Quotas
 from envpool.composition.together import Node, Task, Told, Untrue, described, together
 from envpool.contract import Recipe
-from envpool.frontier import START, Plan, weighted
+from envpool.frontier import START, Edge, Plan, weighted
 from envpool.members import Member, Program
 from envpool.sandbox.executor import Executor
 from envpool.sandbox.results import FaultKind
@@ -39,6 +39,13 @@ IN_COMPANY = frozenset({FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT})
 """What may end a step in company and not alone: there a step is let less time, and its memory is shared."""
 UNEXPLAINED = 12
 """Steps of one search that end so, after which bricks are taken to falsify their neighbours (ours)."""
+HEARINGS = 0.25
+"""Share of the searches after which steps that did not run are tried with one brick a child (ours): it takes as long
+as half the search."""
+HEARD = 4
+"""Bricks, of those that ran elsewhere in the search, of which a step is tried so (ours)."""
+SILENCED = 2
+"""Of them run then, after which a brick is taken to silence its neighbours: one may have met the limit of lines."""
 
 
 class FrontierSearch:
@@ -49,6 +56,8 @@ class FrontierSearch:
         self._executor = executor
         self._extender = Extender(executor, settings)
         self._distrusted: frozenset[str] = frozenset()
+        self.distrust = ""
+        """Why its searches have one brick a child; empty while they do not."""
         self.use(bricks)
 
     def use(self, bricks: Sequence[Member], weight: Callable[[str], float] | None = None) -> None:
@@ -61,7 +70,7 @@ class FrontierSearch:
         self._bricks = {program.id: program for program in sorted(usable, key=lambda program: program.id)}
         self._weights = {id: _checked_weight(id, weight(id)) if weight else 1.0 for id in self._bricks}
         if not self._distrusted <= self._bricks.keys():
-            self._distrusted = frozenset()
+            self._distrusted, self.distrust = frozenset(), ""
 
     @property
     def bricks(self) -> list[str]:
@@ -153,9 +162,14 @@ class FrontierSearch:
             except Untrue as lie:
                 self._distrust(str(lie))
                 break
+            known = self._extender.ended
             if told.stopped is None or told.fault is None:
+                await self._hear(task, told)
+                if self._distrusted or self._extender.ended != known:
+                    continue
                 return told.nodes
-            await self._try_alone(task, told)
+            # The extender notes it where it ends again.
+            await self._along([_way(task, told.nodes, told.stopped)])
             pair = task.pair(told.stopped, told.nodes)
             if pair not in self._extender.ended:
                 unexplained.add(pair)
@@ -170,16 +184,25 @@ class FrontierSearch:
             nodes = await apart(self._extender, task.without(before))
         return nodes
 
-    async def _try_alone(self, task: Task, told: Told) -> None:
-        """Runs the step at which a child ended with one brick a child; the extender notes it where it ends again."""
-        assert told.stopped is not None
-        node, number = told.stopped
-        if node == START:
-            await self._along([(task.recipes[number], [task.bricks[task.plan.starts[number]]])])
-        else:
-            path = [*_path(told.nodes, node), node]
-            steps = [*(told.nodes[each].brick for each in path), task.bricks[number]]
-            await self._along([(told.nodes[node].start, steps)])
+    async def _hear(self, task: Task, told: Told) -> None:
+        """Now and then tries some steps that did not run with one brick a child: a neighbour may have silenced them."""
+        rng = random.Random(task.plan.seed)
+        if rng.random() >= HEARINGS:
+            return
+        ran = {node.brick.id for node in told.nodes}
+        ways: dict[str, tuple[Recipe, list[Program]]] = {}
+        for edge in rng.sample(told.missed, len(told.missed)):
+            _, brick = task.pair(edge, told.nodes)
+            if len(ways) < HEARD and brick in ran:
+                ways.setdefault(brick, _way(task, told.nodes, edge))
+        along = await self._along(list(ways.values()))
+        heard = [
+            brick
+            for (brick, (_, steps)), states in zip(ways.items(), along, strict=True)
+            if len(states) == len(steps)
+        ]
+        if len(heard) >= SILENCED:
+            self._distrust(f"{' and '.join(heard)} run alone where they do not in company")
 
     async def _along(self, chains: Sequence[tuple[Recipe, Sequence[Program]]]) -> list[list[State]]:
         """The states along each chain, with one brick a child, as far as its steps run."""
@@ -221,6 +244,7 @@ class FrontierSearch:
 
     def _distrust(self, why: str) -> None:
         if not self._distrusted:
+            self.distrust = why
             log.warning(
                 "a brick falsifies its neighbours, so each has a child of its own from now on: %s", why
             )
@@ -247,6 +271,15 @@ def _chains(nodes: Sequence[Node]) -> list[Chain]:
         first = nodes[path[0]].brick
         found.append(Chain(members, first.domain, node.brick.codomain, values, tuple(beside), node.start))
     return found
+
+
+def _way(task: Task, nodes: Sequence[Node], edge: Edge) -> tuple[Recipe, list[Program]]:
+    """What is run to come to a step and through it."""
+    node, number = edge
+    if node == START:
+        return task.recipes[number], [task.bricks[task.plan.starts[number]]]
+    path = [*_path(nodes, node), node]
+    return nodes[node].start, [*(nodes[each].brick for each in path), task.bricks[number]]
 
 
 def _path(nodes: Sequence[Node], number: int) -> list[int]:

@@ -79,6 +79,8 @@ class Told:
     """What a child told until its search ended, or until the edge at which it stopped."""
 
     nodes: list[Node]
+    missed: list[Edge]
+    """The steps that did not run."""
     stopped: Edge | None = None
     fault: Fault | None = None
 
@@ -88,17 +90,20 @@ async def together(executor: Executor, task: Task) -> Told:
     call = Call("search", (_plan(task),))
     *steps, end = await executor.run(_bundle(task), [call], mode=Mode.SEARCH, replica=REPLICA)
     nodes: list[Node] = []
+    missed: list[Edge] = []
     told = iter(steps)
     for edge in _walked(task, nodes):
         step = next(told, None)
         if step is None and isinstance(end, Fault):
-            return Told(nodes, edge, end)
+            return Told(nodes, missed, edge, end)
         brought = _brought(step)
         if brought:
             nodes.append(_node(task, edge, nodes, brought))
+        else:
+            missed.append(edge)
     if isinstance(end, Fault) or next(told, None) is not None:
         raise Untrue("it went on after its last step")
-    return Told(nodes)
+    return Told(nodes, missed)
 
 
 def _walked(task: Task, nodes: list[Node]) -> Iterator[Edge]:

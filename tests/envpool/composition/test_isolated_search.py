@@ -83,6 +83,12 @@ KILLS_THROUGH_NEIGHBOURS = brick(
     "    if other is not type(self):\n"
     "        other.solve = lambda self, x: random._os._exit(3)",
 )
+SILENCES = brick(
+    "Silences",
+    "for other in Environment.__subclasses__():\n"
+    "    if other is not type(self):\n"
+    "        other.accepts = lambda self, x: False",
+)
 FORGES = brick(
     "Forges",
     "frame = random._os.sys._getframe()\n"
@@ -213,6 +219,19 @@ async def test_a_brick_that_falsifies_its_neighbours_gets_nothing_confirmed_but_
     later = await found(search, 1)
     assert {chain.size for chain in later} == {1, 2, 3, 4}
     assert all([await is_true(executor, bricks, chain) for chain in later[::5]])
+
+
+async def test_a_brick_that_silences_its_neighbours_is_noticed_after_some_searches(
+    executor: LocalExecutor,
+) -> None:
+    bricks = await pool(executor, SILENCES)
+    search = FrontierSearch(executor, bricks, SETTINGS)
+    for seed in range(40):
+        await found(search, seed)
+        if search.is_apart:
+            break
+    assert search.is_apart and "run alone" in search.distrust
+    assert {chain.size for chain in await found(search)} == {1, 2, 3, 4}
 
 
 async def test_a_brick_that_lets_its_neighbours_die_has_no_edge_of_theirs_noted(
