@@ -50,7 +50,7 @@ class Models:
         ]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         for outcome in failed:
-            if outcome.program:
+            if outcome.culprit:
                 raise Refusal(f"it breaks on an answer: {outcome.reason.removeprefix('quarantine: ')}", "L5")
         if failed:
             return None

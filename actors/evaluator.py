@@ -126,7 +126,7 @@ class EvaluatorActor(Actor):
             return _unscored(instance, f"the policy cannot be asked: {answers}")
         outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-        if machine := [outcome for outcome in failed if not outcome.program]:
+        if machine := [outcome for outcome in failed if outcome.machine]:
             raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {machine[0].reason}")
         if failed:  # the same on every try: the question leaves both evaluations
             return _unscored(instance, failed[0].reason)

@@ -57,7 +57,7 @@ class SolverActor(Actor):
         self._engine: VllmEngine | None = None
         self._playing: set[asyncio.Task[None]] = set()
         self._serial = itertools.count()
-        self._infrastructure = self._groups = 0
+        self._infrastructure = self._groups = self._killed = 0
         self._play_failed_at = 0.0
         self._stopping = False
 
@@ -114,6 +114,7 @@ class SolverActor(Actor):
             "groups": self._groups,
             "groups_running": len(self._playing),
             "infrastructure_failures": self._infrastructure,
+            "orders_killed": self._killed,
             **(self._auditing.metrics() if hasattr(self, "_auditing") else {}),
         }
 
@@ -278,6 +279,7 @@ class SolverActor(Actor):
 
     async def _hand_in(self, permit: str, played: Played) -> None:
         self._groups += 1
+        self._killed += played.killed
         policy, recipe = self.config.policy.name, played.recipe
         buffer, curator = self.peers[self.config.own("buffer")], self.peers[self.config.own("curator")]
         if played.broken:
@@ -302,6 +304,6 @@ class SolverActor(Actor):
             played.attempts,
             played.successes,
             played.parsed,
-            played.failures,
+            played.failures + played.killed,
         )
         await curator.record([count])

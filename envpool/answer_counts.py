@@ -1,8 +1,9 @@
 """How often a policy answered a member, and how well: the unit in which results reach store and curation.
 
-`attempts` are answers that were judged, so successes <= parsed <= attempts; `failures` are infrastructure
-failures, which were dropped and are counted beside the attempts, never among them. Intervals take answers as
-independent: those of one group answer one question, and know less together than they count.
+`attempts` are answers that were judged, so successes <= parsed <= attempts; `failures` are answers without a verdict by
+no member's fault (the infrastructure failed, or what the answer had run was killed), which were dropped and are counted
+beside the attempts, never among them. Intervals take answers as independent: those of one group answer one question,
+and know less together than they count.
 """
 
 import math

@@ -127,10 +127,16 @@ class Unparsed:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Scoring itself failed: the sample is dropped, never rewarded."""
+    """There is no verdict: the sample is dropped, never rewarded. The infrastructure failed, or a field says what."""
 
     reason: str
-    program: bool = False  # the member's own fault (it is quarantined), not the infrastructure's
+    culprit: str = ""  # the member that broke, to be quarantined: the recipe's own, or a part of it
+    killed: bool = False  # what the answer had run was killed, which speaks against nobody
+
+    @property
+    def machine(self) -> bool:
+        """Whether the infrastructure failed."""
+        return not (self.culprit or self.killed)
 
 
 Outcome = Scored | Unparsed | Failed

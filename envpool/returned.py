@@ -67,10 +67,16 @@ async def accepted_and_solved(run: Run, program: Program, inputs: Sequence[objec
     accepted = [
         place for place, answer in enumerate(answers) if isinstance(answer, Value) and answer.value is True
     ]
-    solved = await run(program, [Call("solve", (inputs[place],)) for place in accepted]) if accepted else []
-    for place, result in zip(accepted, solved, strict=True):
-        outputs[place] = _as_declared(program, result)
+    results = await solved(run, program, [inputs[place] for place in accepted])
+    for place, result in zip(accepted, results, strict=True):
+        outputs[place] = result
     return outputs
+
+
+async def solved(run: Run, program: Program, inputs: Sequence[object]) -> list[Result]:
+    """The program's output for each input, whether it accepts that or not; one round trip for all of them."""
+    results = await run(program, [Call("solve", (x,)) for x in inputs]) if inputs else []
+    return [_as_declared(program, result) for result in results]
 
 
 def _as_declared(program: Program, result: Result) -> Result:

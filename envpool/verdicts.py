@@ -1,7 +1,7 @@
 """From what was read and what programs returned to the outcome of one response. Nothing here runs anything.
 
 Invariant: a score is a finite number in [0, 1], or there is none: what the machine or a clock did is `Failed`, and
-only a judge's own fault speaks against a member.
+only a judge's own fault speaks against a member, which is that judge and not what it is a part of.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ def verdict(judge: Program, result: Result) -> float | Failed:
         fault = error
     except ValueError as error:
         fault = ProgramFault(judge.id, Fault(FaultKind.ILLEGAL_VALUE, str(error)))
-    return Failed(f"quarantine: {fault}", program=True)
+    return Failed(f"quarantine: {fault}", culprit=fault.member)
 
 
 def executed(came: Sequence[bool | Fault]) -> float | Failed:
@@ -48,7 +48,7 @@ def executed(came: Sequence[bool | Fault]) -> float | Failed:
     for each in came:
         if isinstance(each, Fault):
             # The answer chose what was run, so it is no member's fault, and never a reward.
-            return Failed(f"a proposed order was killed: {each.kind}")
+            return Failed(f"a proposed order was killed: {each.kind}", killed=True)
     return 1.0 if came and all(came) else 0.0
 
 

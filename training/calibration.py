@@ -147,17 +147,16 @@ class Calibration:
         refusals = [outcome for outcome in outcomes if isinstance(outcome, GenerationRefused)]
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
-        machine = [outcome for outcome in failed if not outcome.program]
+        nobodys = [outcome for outcome in failed if not outcome.culprit]
         if refusals:
             result.refused[due.member] = str(refusals[0])
-        if len(machine) < len(failed):
-            result.broken[due.member] = next(outcome.reason for outcome in failed if outcome.program)
-        result.troubles.extend(f"{due.member}: {outcome.reason}" for outcome in machine)
+        result.broken.update({outcome.culprit: outcome.reason for outcome in failed if outcome.culprit})
+        result.troubles.extend(f"{due.member}: {outcome.reason}" for outcome in nobodys if outcome.machine)
         attempts = len(outcomes) - len(refusals) - len(failed)
-        if attempts or machine:
+        if attempts or nobodys:
             successes = sum(outcome.success for outcome in scored)
             row = AnswerCount(
-                due.member, self._policy, due.level, attempts, successes, len(scored), len(machine)
+                due.member, self._policy, due.level, attempts, successes, len(scored), len(nobodys)
             )
             result.counts.append(row)
 

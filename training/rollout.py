@@ -1,8 +1,9 @@
 """Playing a recipe: state the question, sample a group of answers, judge them.
 
 Invariant: a response enters a group only with a verdict. An infrastructure failure drops the response and is
-counted as such; it is never a reward. A program that fails on its own draw is reported, not scored. Everything
-that runs elsewhere (engine, sandbox) comes in as an async callable; there is no Ray here.
+counted as such, and so, apart from it, is a proposed order that was killed; neither is ever a reward. A program that
+fails on its own draw is reported, not scored. Everything that runs elsewhere (engine, sandbox) comes in as an async
+callable; there is no Ray here.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Played:
     parsed: int = 0
     failures: int = 0
     """Infrastructure failures."""
+    killed: int = 0
+    """Responses without a verdict because the order that they propose was killed."""
     broken: str = ""
     """Why a member should be quarantined, when one should."""
     refused: str = ""
@@ -82,6 +85,7 @@ class Rollout:
         ]
         trajectories = tuple(self._trajectory(sample, outcome) for sample, outcome in judged)
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        culprit, broken = next(((each.culprit, each.reason) for each in failed if each.culprit), ("", ""))
         group = None
         if len(trajectories) >= LEAST_OF_A_GROUP:
             group = Group(group_id, "solver", self._policy, instance.recipe.to_dict(), trajectories)
@@ -92,9 +96,10 @@ class Rollout:
             attempts=len(trajectories),
             successes=sum(item.success for item in trajectories),
             parsed=sum(item.parsed for item in trajectories),
-            failures=sum(not item.program for item in failed),
-            broken=next((item.reason for item in failed if item.program), ""),
-            culprit=instance.recipe.member,
+            failures=sum(outcome.machine for outcome in failed),
+            killed=sum(outcome.killed for outcome in failed),
+            broken=broken,
+            culprit=culprit,
             rows=[_row(instance, group_id, item) for item in trajectories],
         )
 

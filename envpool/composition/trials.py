@@ -1,9 +1,10 @@
 """Running the chains that answers propose: many at once over frozen programs, each step once for all of them.
 
-Invariant: a trial succeeds if and only if every step accepts its value and gives a legal one, none too long
-between two steps, and the last value is the target. A step that every machine sees fail is a plain miss. One that a
-clock or the machine killed leaves no verdict: it comes back as the fault, and says nothing against the program, which
-nobody promised would run on the value of a foreign order.
+Invariant: a trial succeeds if and only if every step gives a legal value, none too long between two steps, and the
+last value is the target. What a step accepts is not asked, because no prompt tells it: an order that is right by the
+rules scores. A step that every machine sees fail is a plain miss. One that a clock or the machine killed leaves no
+verdict: it comes back as the fault, and says nothing against the program, which nobody promised would run on the value
+of a foreign order.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from itertools import count
 
 from envpool.composition.problems import Trial
 from envpool.members import Program
-from envpool.returned import VALUE_FAULTS, Run, accepted_and_solved
+from envpool.returned import VALUE_FAULTS, Run, solved
 from envpool.sandbox.results import Fault, FaultKind, Result
 from envpool.signatures import from_wire, literal, wire_bytes
 
@@ -33,7 +34,7 @@ def too_long(wire: object) -> bool:
 async def outcomes(run: Run, trials: Sequence[Trial]) -> list[bool | Fault]:
     """Whether each trial reaches its target, or the fault that keeps it from a verdict.
 
-    A step that several trials share is run once; a depth costs two round trips a program. Raises what `run` raises.
+    A step that several trials share is run once; a depth costs one round trip a program. Raises what `run` raises.
     """
     walks = [_Walk(trial, trial.value) for trial in trials]
     known: dict[Step, Result] = {}
@@ -47,7 +48,7 @@ async def outcomes(run: Run, trials: Sequence[Trial]) -> list[bool | Fault]:
         for program in sorted(due, key=lambda id: used_at.get(id, -1), reverse=True):
             by_key, used_at[program] = due[program], next(clock)
             step = next(iter(by_key.values())).program
-            results = await accepted_and_solved(run, step, [walk.value for walk in by_key.values()])
+            results = await solved(run, step, [walk.value for walk in by_key.values()])
             known |= {(program, key): result for key, result in zip(by_key, results, strict=True)}
     return [walk.outcome for walk in walks]
 

@@ -224,7 +224,16 @@ async def test_a_verify_that_fails_drops_the_sample_and_blames_the_program() -> 
     for bad in (666, 777):  # raises; gives NaN
         outcome = await examiner.score(instance, f"<answer>{bad}</answer>")
         assert isinstance(outcome, Failed)
-        assert outcome.program and outcome.reason.startswith(f"quarantine: {material.id}")
+        assert outcome.culprit == material.id
+        assert outcome.reason.startswith(f"quarantine: {material.id}")
+
+
+async def test_a_part_that_fails_in_a_verdict_is_itself_to_blame_and_not_what_it_is_a_part_of() -> None:
+    material = parallel((AnyDivisor,), (Double,))
+    examiner = examiner_of(material)
+    instance = await examiner.build(Recipe(material.id, 3, 0))
+    outcome = await examiner.score(instance, "<answer>\n1: 666\n2: 1\n</answer>")
+    assert isinstance(outcome, Failed) and outcome.culprit == member(AnyDivisor).id
 
 
 async def test_a_broken_machine_drops_the_sample_and_blames_nobody() -> None:
@@ -234,7 +243,7 @@ async def test_a_broken_machine_drops_the_sample_and_blames_nobody() -> None:
     instance = await examiner.build(Recipe(material.id, 3, 0))
     executor.broken = True
     failed, unread = await examiner.score_all(instance, ["<answer>3</answer>", "none"])
-    assert isinstance(failed, Failed) and not failed.program
+    assert isinstance(failed, Failed) and failed.machine
     assert unread == Unparsed("missing")
 
 

@@ -13,6 +13,8 @@ from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolWriter
+from tests.envpool.composition.simulated import AddOne, AnyDivisor, Double, HangsOnOdd, SimulatedExecutor
+from tests.envpool.composition.simulated import member as simulated
 from training.calibration import Calibrated, Calibration, Due, answered, due
 from training.policy.errors import GenerationRefused
 
@@ -191,6 +193,32 @@ async def test_a_program_that_breaks_is_told_and_the_others_go_on(
     result, _ = await calibrated(executor, pool, due(pool, "guest", M), adding(1))
     assert set(result.broken) == {BROKEN.id}
     assert {count.member for count in result.counts} == {ONE.id, TWO.id}
+
+
+async def test_a_part_that_breaks_in_a_verdict_is_told_and_not_what_it_is_a_part_of(pool: PoolWriter) -> None:
+    divisor, double = map(simulated, (AnyDivisor, Double))
+    problems = Member(Composite("PARALLEL", ((divisor.id,), (double.id,)), "int", "int"), Origin.COMPOSER)
+    for each in (divisor, double, problems):
+        pool.admit(each)
+    members, answer = [Due(problems.id, 0, M)], "<answer>\n1: 666\n2: 1\n</answer>"
+    result, _ = await calibrated(SimulatedExecutor(), pool, members, lambda prompt: answer)
+    assert set(result.broken) == {divisor.id}
+
+
+async def test_an_order_that_was_killed_is_no_trouble_of_the_machine_and_another_question_is_next(
+    pool: PoolWriter,
+) -> None:
+    halving, adding_one = map(simulated, (HangsOnOdd, AddOne))
+    order = Member(Composite("SORT", ((halving.id, adding_one.id),), "int", "int"), Origin.COMPOSER)
+    for each in (halving, adding_one, order):
+        pool.admit(each)
+    # Of some questions it is the right order; of the others one that halves an odd number, which never ends.
+    answer = "<answer>[1, 2]</answer>"
+    result, _ = await calibrated(SimulatedExecutor(), pool, [Due(order.id, 0, 4 * M)], lambda prompt: answer)
+    (count,) = result.counts
+    assert count.successes == count.attempts and 0 < count.failures < 4 * M
+    assert count.attempts + count.failures == 4 * M
+    assert not result.troubles and not result.broken
 
 
 async def test_a_prompt_that_the_policy_cannot_be_asked_is_told_and_is_no_answer(

@@ -9,6 +9,8 @@ from envpool.execution import Examiner
 from envpool.members import Composite, Member, Origin, Program
 from envpool.sandbox import Call, InfrastructureFault, LocalExecutor, Mode, Result
 from envpool.split import is_held_out_prompt
+from tests.envpool.composition.simulated import AddOne, AnyDivisor, Double, HangsOnOdd, SimulatedExecutor
+from tests.envpool.composition.simulated import member as simulated
 from training.policy.errors import GenerationRefused
 from training.rollout import Played, Rollout
 from training.trajectory import Sample
@@ -48,6 +50,12 @@ MEMBERS = {
     each.id: each for each in (member(DOUBLE, "Double", "equality"), member(FACTOR, "Factor", "feasibility"))
 }
 double, factor = MEMBERS
+
+PARTS = {each: simulated(each) for each in (AnyDivisor, Double, HangsOnOdd, AddOne)}
+PROBLEMS = Composite("PARALLEL", ((PARTS[AnyDivisor].id,), (PARTS[Double].id,)), "int", "int")
+ORDER = Composite("SORT", ((PARTS[HangsOnOdd].id, PARTS[AddOne].id),), "int", "int")
+MEMBERS |= {each.id: each for each in PARTS.values()}
+MEMBERS |= {each.id: Member(each, Origin.COMPOSER) for each in (PROBLEMS, ORDER)}
 
 
 class Failing:
@@ -110,6 +118,22 @@ async def test_an_answer_that_breaks_the_program_speaks_against_the_program_and_
     played = await play(executor, factor, lambda x, k: f"<answer>{k}</answer>")
     assert "ZeroDivisionError" in played.broken and played.culprit == factor
     assert (played.attempts, played.failures) == (3, 0)
+
+
+async def test_a_part_that_breaks_in_a_verdict_is_the_culprit_and_not_what_it_is_a_part_of() -> None:
+    def answer(x: int, k: int) -> str:
+        return f"<answer>\n1: {666 + k}\n2: 1\n</answer>"
+
+    played = await play(SimulatedExecutor(), PROBLEMS.id, answer)
+    assert "ZeroDivisionError" in played.broken and played.culprit == PARTS[AnyDivisor].id
+    assert (played.attempts, played.failures, played.killed) == (3, 0, 0)
+
+
+async def test_an_order_that_was_killed_is_dropped_and_counted_apart_from_failures_of_the_machine() -> None:
+    orders = ("[1, 2]", "[2, 1]")  # one of them halves an odd number, which never ends
+    played = await play(SimulatedExecutor(), ORDER.id, lambda x, k: f"<answer>{orders[k % 2]}</answer>")
+    assert (played.attempts, played.successes, played.killed, played.failures) == (2, 2, 2, 0)
+    assert not played.broken and not played.culprit
 
 
 async def test_an_answer_without_a_verdict_is_dropped_and_counted_and_is_no_reward(

@@ -5,7 +5,9 @@ as a member whose source `InProcessExecutor` runs as a sandbox's child would, an
 with which the tests work out on their own what should come out.
 """
 
-from collections.abc import Sequence
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -16,11 +18,22 @@ from envpool.members import Member, Origin, Program
 from envpool.sandbox.inside.form import parse, read_form
 from envpool.sandbox.inside.program import Program as Loaded
 from envpool.sandbox.results import Call, Fault, FaultKind, Mode, Result, Value
-from envpool.signatures import IllegalValue, ValueType, check_type, parse_type
+from envpool.signatures import IllegalValue, ValueType, check, check_type, parse_type
+
+CPU_SECONDS = 0.5
+"""Of this process, for one answer: orders run bricks on values on which some never end."""
 
 
 class Refused(Exception):
-    """A value that the brick is not defined for."""
+    """A value that the brick does not take, or has no answer for."""
+
+
+class Endless(Refused):
+    """A value on which a brick works for longer than it is let."""
+
+
+class _Rung(BaseException):
+    """The time is up; no `except Exception` of a brick may hold it."""
 
 
 @dataclass(frozen=True)
@@ -42,18 +55,35 @@ class Brick:
         return parse_type(self.program.domain)
 
     def apply(self, x: object) -> object:
-        """The answer to a plain value. Raises as `refuse`."""
-        self.refuse(x)
+        """The answer to a plain value. Raises Refused for one of another type, or that the brick does not accept."""
+        self._refuse_type(x)
+        if not self.environment().accepts(x):
+            raise Refused(f"{self.name} does not accept it")
         return self.environment().solve(x)
 
-    def refuse(self, x: object) -> None:
-        """Raises Refused for a value of another type, or that the brick does not accept."""
+    def proposed(self, x: object) -> object:
+        """The answer where an order proposes it, accepted or not. Raises Refused where there is none, or Endless."""
+        return self.answered_by(self.environment().solve, x)
+
+    def answered_by(self, solve: Callable[[object], object], x: object) -> object:
+        """As `proposed`, with another function in the place of its own."""
+        self._refuse_type(x)
+        try:
+            with _limited():
+                y = solve(x)
+            check(y, parse_type(self.program.codomain))
+        except _Rung:
+            raise Endless(f"{self.name} does not end") from None
+        except Exception as error:  # nobody promised what comes of a value that it does not accept
+            raise Refused(repr(error)) from error
+        return y
+
+    def _refuse_type(self, x: object) -> None:
+        """Raises Refused for a value of another type."""
         try:
             check_type(x, self.domain)
         except IllegalValue as error:
             raise Refused(str(error)) from error
-        if not self.environment().accepts(x):
-            raise Refused(f"{self.name} does not accept it")
 
 
 @cache
@@ -84,9 +114,27 @@ class InProcessExecutor:
         return [_result(self._loaded[source], call) for call in calls]
 
 
+@contextmanager
+def _limited() -> Iterator[None]:
+    """Raises _Rung once the time is up, in the main thread."""
+    signal.signal(signal.SIGVTALRM, _ring)
+    signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def _ring(*_: object) -> None:
+    raise _Rung
+
+
 def _result(program: Loaded, call: Call) -> Result:
     try:
-        return Value(program.call(call.method, list(call.args)))
+        with _limited():
+            return Value(program.call(call.method, list(call.args)))
+    except _Rung:
+        return Fault(FaultKind.CPU_LIMIT, f"{CPU_SECONDS} s")
     except IllegalValue as error:
         return Fault(FaultKind.ILLEGAL_VALUE, str(error))
     except Exception as error:  # noqa: BLE001 - a program may raise anything

@@ -134,6 +134,15 @@ class HalfOfEven(Double):
         return x % 2 == 0
 
 
+class TenMoreThanEven(HalfOfEven):
+    """Its rule is about every number, and it accepts only some."""
+
+    rule = "Add ten to the input number."
+
+    def solve(self, x: int) -> int:
+        return x + 10
+
+
 class Digits(Double):
     rule = "List the digits of the input number."
 
@@ -185,6 +194,7 @@ PROGRAMS: dict[type[Environment], tuple[str, str, str]] = {
     Raises: ("int", "int", "equality"),
     Hangs: ("int", "int", "equality"),
     HalfOfEven: ("int", "int", "equality"),
+    TenMoreThanEven: ("int", "int", "equality"),
     Digits: ("int", "list[int]", "equality"),
     Total: ("list[int]", "int", "equality"),
     AnyDivisor: ("int", "int", "feasibility"),

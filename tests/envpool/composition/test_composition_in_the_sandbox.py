@@ -152,7 +152,7 @@ async def test_a_proposed_order_that_does_not_end_is_no_verdict_and_no_program_s
     texts = [write([each], [parse_type("list[int]")]) for each in (right, right[::-1])]
     scored, killed = await here.score_all(instance, texts)
     assert scored == Scored(1.0)
-    assert isinstance(killed, Failed) and not killed.program
+    assert isinstance(killed, Failed) and killed.killed and not killed.culprit
     assert "cpu_limit" in killed.reason
 
 

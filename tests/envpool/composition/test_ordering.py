@@ -19,6 +19,7 @@ from tests.envpool.composition.simulated import (
     RaisesOnOdd,
     SimulatedExecutor,
     Square,
+    TenMoreThanEven,
     TextOfOdd,
     Total,
     Triple,
@@ -158,8 +159,18 @@ async def test_an_order_whose_types_do_not_fit_scores_nothing_and_is_not_run(wro
     assert executor.trips == before
 
 
+@pytest.mark.parametrize("seed", range(5))
+async def test_an_order_that_is_right_by_the_rules_scores_whatever_a_step_accepts(seed: int) -> None:
+    material = sort(TenMoreThanEven, AddOne)
+    examiner = examiner_of(material)
+    instance = await examiner.build(Recipe(material.id, seed, 0))
+    x, _ = instance.inputs[0]["t"]
+    assert not TenMoreThanEven().accepts(AddOne().solve(x))
+    assert await score(examiner, instance, numbers(instance, AddOne, TenMoreThanEven)) == Scored(1.0)
+
+
 @pytest.mark.parametrize("halving", [HalfOfEven, RaisesOnOdd, TextOfOdd])
-async def test_an_order_with_a_step_that_refuses_raises_or_breaks_its_type_scores_nothing(
+async def test_an_order_with_a_step_that_leads_elsewhere_raises_or_breaks_its_type_scores_nothing(
     halving: type,
 ) -> None:
     material = sort(halving, AddOne)
@@ -186,7 +197,8 @@ async def test_a_kill_in_a_foreign_order_is_no_verdict_and_no_members_fault() ->
         instance = await examiner.build(Recipe(material.id, seed, 0))
         right, foreign = numbers(instance, HangsOnOdd, AddOne), numbers(instance, AddOne, HangsOnOdd)
         told = await examiner.score_all(instance, [write([order], ORDER) for order in (foreign, right)])
-        assert isinstance(told[0], Failed) and not told[0].program
+        assert isinstance(told[0], Failed) and told[0].killed
+        assert not told[0].culprit and not told[0].machine
         assert told[1] == Scored(1.0)
 
 
@@ -198,4 +210,4 @@ async def test_a_broken_machine_is_no_verdict_and_what_is_not_run_needs_none() -
     executor.broken = True
     assert await score(examiner, instance, [1, 1]) == Scored(0.0)
     told = await score(examiner, instance, [1, 2])
-    assert isinstance(told, Failed) and not told.program
+    assert isinstance(told, Failed) and told.machine

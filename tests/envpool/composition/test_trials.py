@@ -16,6 +16,7 @@ from tests.envpool.composition.simulated import (
     Double,
     HalfOfEven,
     Hangs,
+    HangsOnOdd,
     LastDigit,
     Power,
     Raises,
@@ -64,10 +65,10 @@ async def test_a_step_that_several_trials_share_is_run_once() -> None:
     assert set(Counter((name, str(x)) for name, x in executor.solved).values()) == {1}
 
 
-async def test_a_depth_costs_two_round_trips_a_program() -> None:
+async def test_a_depth_costs_one_round_trip_a_program() -> None:
     executor = SimulatedExecutor()
     await run([trial(7, 0, *order) for order in permutations(FUNCTIONS, 3)], executor)
-    assert executor.trips <= 2 * 3 * len(FUNCTIONS)
+    assert executor.trips <= 3 * len(FUNCTIONS)
 
 
 @pytest.mark.parametrize("bad", [Raises, WrongType])
@@ -75,10 +76,9 @@ async def test_a_step_that_every_machine_sees_fail_is_a_miss(bad: type) -> None:
     assert await run([trial(4, 4, bad, Double), trial(4, 8, Double)]) == [False, True]
 
 
-async def test_a_step_is_not_run_on_what_it_refuses() -> None:
-    executor = SimulatedExecutor()
-    assert await run([trial(3, 1, HalfOfEven), trial(4, 2, HalfOfEven)], executor) == [False, True]
-    assert executor.solved == [("HalfOfEven", 4)]
+async def test_a_step_is_run_on_what_it_does_not_accept_as_on_all_else() -> None:
+    on_odd = [trial(3, 1, HalfOfEven), trial(3, 2, HalfOfEven)]
+    assert await run([*on_odd, trial(4, 2, HalfOfEven)]) == [True, False, True]
 
 
 async def test_a_value_too_long_for_the_next_step_is_a_miss_and_no_further_step_is_run() -> None:
@@ -95,6 +95,12 @@ async def test_a_kill_is_told_as_it_is_and_the_other_trials_go_on() -> None:
     killed, *others = told
     assert isinstance(killed, Fault) and killed.kind is FaultKind.CPU_LIMIT
     assert others == [True, False]
+
+
+async def test_of_trials_that_share_a_program_a_kill_ends_only_those_on_the_same_value() -> None:
+    on_odd, again, on_even = await run([trial(x, 2, HangsOnOdd) for x in (3, 3, 4)])
+    assert isinstance(on_odd, Fault) and again is on_odd
+    assert on_even is True
 
 
 async def test_values_are_compared_with_their_types() -> None:
