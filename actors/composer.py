@@ -37,6 +37,7 @@ class ComposerActor(Actor):
             depth=max(compose.size), expansions=compose.expansions, max_literal=compose.literal_limit
         )
         self._proposed = self._admitted = 0
+        self._distrust = ""
         self._rng = random.Random(seed)
         self._showing = Showing(self.config.own("curator"), compose.level)
         self._composer = Composer(
@@ -50,7 +51,10 @@ class ComposerActor(Actor):
             self.background("compose", self._compose_once)
 
     def gauges(self) -> dict[str, float]:
-        return {"proposed": self._proposed, "admitted": self._admitted}
+        if not hasattr(self, "_composer"):
+            return {}
+        apart = float(bool(self._composer.distrust))
+        return {"proposed": self._proposed, "admitted": self._admitted, "apart": apart}
 
     async def _compose_once(self) -> None:
         if not self.working:
@@ -67,6 +71,14 @@ class ComposerActor(Actor):
         for member in await self._composer.compose(kinds):
             self._proposed += 1
             self._admitted += await self.peers.validator.judge_composite(member.to_dict())
+        await self._tell()
+
+    async def _tell(self) -> None:
+        """An alarm, once, where a brick is seen to falsify its neighbours."""
+        told, self._distrust = self._distrust, self._composer.distrust
+        if self._distrust and not told:
+            text = f"{self.name} searches each brick in a child of its own, which is slow: one falsifies others."
+            await self.peers.metrics.alarm("composer", f"{text} Quarantine it. {self._distrust}")
 
 
 def choices(

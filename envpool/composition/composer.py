@@ -99,6 +99,11 @@ class Composer:
         programs = {id: self._members[id].material for id in self._search.bricks}
         self._programs = {id: each for id, each in programs.items() if isinstance(each, Program)}
 
+    @property
+    def distrust(self) -> str:
+        """Why each brick has a child of its own in searches: one falsifies its neighbours; empty while none does."""
+        return self._search.distrust
+
     async def propose(self, n: int, sizes: Sequence[int] | None = None) -> list[Member]:
         """Up to n new composites, each of a size drawn from `sizes` (default: the settings' range).
 

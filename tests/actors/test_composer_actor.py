@@ -9,8 +9,10 @@ import random
 import uuid
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
-from actors.composer import choices
+from actors.composer import ComposerActor, choices
 from actors.peers import Peers
 from actors.roster import Post
 from cluster.config import ComposeConfig, Config
@@ -54,6 +56,33 @@ def test_where_no_success_is_sought_sizes_are_alike_whatever_was_answered() -> N
         assert (aim is None) == (success is None)
     assert 450 < drawn[None][6] < 550
     assert drawn[0.3][6] < 200
+
+
+class Local(ComposerActor):
+    """A composer without a run around it; its alarms are kept."""
+
+    def __init__(self) -> None:
+        self.name, self.alarms = "composer-0", list[str]()
+        self._proposed = self._admitted = 0
+        self._distrust = ""
+        self._composer: Any = SimpleNamespace(distrust="")
+        self.peers: Any = SimpleNamespace(metrics=self)
+
+    async def alarm(self, kind: str, text: str) -> None:
+        self.alarms.append(text)
+
+    async def told(self, distrust: str) -> tuple[float, int]:
+        """The gauge and the number of alarms, once the search says this."""
+        self._composer.distrust = distrust
+        await self._tell()
+        return self.gauges()["apart"], len(self.alarms)
+
+
+async def test_that_a_brick_falsifies_its_neighbours_is_told_once_and_shown_while_it_is_so() -> None:
+    composer = Local()
+    told = [await composer.told(distrust) for distrust in ("", "pa lies", "pa lies", "", "pb lies")]
+    assert told == [(0.0, 0), (1.0, 1), (1.0, 1), (0.0, 1), (1.0, 2)]
+    assert "pa lies" in composer.alarms[0]
 
 
 async def test_a_program_is_composed_once_it_is_active_and_no_more_once_it_is_quarantined(
