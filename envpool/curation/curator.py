@@ -22,7 +22,7 @@ from envpool.curation.kinds import evened
 from envpool.curation.saved import STATE_VERSION, plain, readable
 from envpool.curation.settings import COMPOSITES, GROUPS, CurationSettings
 from envpool.curation.standings import PLAYING, Standing, standing_in
-from envpool.curation.tracks import Family, Recent, Track, learning_signal
+from envpool.curation.tracks import Family, Recent, Track, above_guessing, learning_signal
 from envpool.members import Status
 from envpool.store.encoding import JournalEntry
 from envpool.store.reading import PoolReads
@@ -78,7 +78,7 @@ class Curator:
         elif not plays:
             if track is not None and standing.status is Status.QUARANTINED:
                 for recent in track.levels.values():
-                    self._family(track).remove(recent.weight, recent.successes)
+                    self._family(track).remove(*above_guessing(recent.weight, recent.successes, track.guess))
             self._forget(standing.member)
         elif track is None:
             self._add(standing)
@@ -105,7 +105,7 @@ class Curator:
         decisions: list[Decision] = []
         track = self._tracks.get(count.member)
         if track is not None:
-            self._family(track).add(count.attempts, count.successes)
+            self._family(track).add(*above_guessing(count.attempts, count.successes, track.guess))
             track.at(count.level).add(count.attempts, count.successes)
             if count.level == track.level and (decision := judge(track, self.settings, self._epochs)):
                 self._carry_out(track, decision)
@@ -237,13 +237,14 @@ class Curator:
             self.settings.window,
             standing.retires,
             standing.size,
+            standing.guess,
             born=self._epochs,
             drawn_at=self._draws,
         )
         self._tracks[standing.member] = track
         attempts, successes = self._scaled(standing)
         track.recent.add(attempts, successes)
-        self._family(track).add(attempts, successes)
+        self._family(track).add(*above_guessing(attempts, successes, track.guess))
         if standing.status is Status.RESTING:
             self._sleep(track, self._draws + self.settings.rest_draws)
         else:
@@ -352,7 +353,11 @@ class Curator:
         rates, awake = {name: family.rate for name, family in self._families.items()}, self._awake()
         signals = {
             member: learning_signal(
-                track.recent, self._trust(track, awake), rates[track.family], self.settings.family_weight
+                track.recent,
+                self._trust(track, awake),
+                rates[track.family],
+                self.settings.family_weight,
+                track.guess,
             )
             for member, track in self._tracks.items()
             if track.wakes_at is None

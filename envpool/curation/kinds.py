@@ -17,7 +17,7 @@ Kind = tuple[OperatorName, int]
 LEAST = 0.1
 """Share of the choices that goes to all kinds alike, so that one that was hopeless is tried again (ours)."""
 EVEN = 0.5
-"""Success from which a kind is judged before anything is known of it."""
+"""Success above guessing from which a kind is judged before anything is known of it."""
 PRIOR_ANSWERS = 2.0
 """How many answers that counts for."""
 
@@ -53,9 +53,9 @@ def _chances(operator: OperatorName, sizes: Sequence[int], shown: Shown) -> list
 
 
 def signal(shown: Shown, kind: Kind) -> float:
-    """Expected variance of one success, times 4, over the composites of a kind, those that rest among them."""
-    recents = [each.recent for each in shown.composites if (each.operator, each.size) == kind]
-    weight = sum(recent.weight for recent in recents)
-    rate = (sum(recent.successes for recent in recents) + PRIOR_ANSWERS * EVEN) / (weight + PRIOR_ANSWERS)
-    known = [learning_signal(each, 1.0, rate, PRIOR_ANSWERS) for each in recents]
+    """Expected variance of one success above guessing, times 4, over the composites of a kind, resting ones too."""
+    of_kind = [each for each in shown.composites if (each.operator, each.size) == kind]
+    answers, solved = map(sum, zip((0.0, 0.0), *(each.above_guessing for each in of_kind), strict=True))
+    rate = (max(0.0, solved) + PRIOR_ANSWERS * EVEN) / (answers + PRIOR_ANSWERS)
+    known = [learning_signal(each.recent, 1.0, rate, PRIOR_ANSWERS, each.guess) for each in of_kind]
     return (sum(known) + learning_signal(Recent(1.0), 0.0, rate, PRIOR_ANSWERS)) / (len(known) + 1)

@@ -1,7 +1,8 @@
 """Predicted success of a chain before anybody was asked: the product of its members' measured success.
 
 What a longer prompt, or another question about the same chain, does to it is measured for each operator and size, and
-put on top. RACES searches at random and names guided search as what it leaves open; all values here are ours.
+put on top; where an order is asked for, success is what comes above guessing. RACES searches at random and names guided
+search as what it leaves open; all values here are ours.
 Invariant: a prediction lies in (0, 1) whatever was answered, and one that nothing is known for is even. Nothing is
 searched here.
 """
@@ -17,6 +18,8 @@ PRIOR_ANSWERS = 2.0
 """How many answers the success of all programs counts for in that of one."""
 PRIOR_SUCCESSES = 2.0
 """Expected and found, before a kind's successes are believed against what was predicted."""
+LEAST_SUCCESSES = 0.1
+"""Of a kind whose answers do worse than guesses."""
 OF_STEPS = ("SEQUENTIAL", "PARALLEL")
 """Operators whose success is that of every step."""
 WIDTH = 0.2
@@ -52,9 +55,10 @@ class Prediction:
         found: defaultdict[tuple[OperatorName, int], float] = defaultdict(lambda: PRIOR_SUCCESSES)
         promised = found.copy()
         for each in composites:
-            found[each.operator, each.size] += each.recent.successes
-            promised[each.operator, each.size] += each.recent.weight * self._product(each.steps)
-        return {kind: found[kind] / promised[kind] for kind in found}
+            answers, solved = each.above_guessing
+            found[each.operator, each.size] += solved
+            promised[each.operator, each.size] += answers * self._product(each.steps)
+        return {kind: max(found[kind], LEAST_SUCCESSES) / promised[kind] for kind in found}
 
 
 class Aim:

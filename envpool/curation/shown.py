@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from envpool.curation.saved import recents
-from envpool.curation.tracks import Recent
-from envpool.members import Composite, OperatorName, Program
+from envpool.curation.standings import order_guess
+from envpool.curation.tracks import Recent, above_guessing
+from envpool.members import Member, OperatorName, Program
 from envpool.store.reading import PoolReads
 
 
@@ -22,6 +23,13 @@ class Answered:
     steps: tuple[str, ...]
     """The programs whose work it asks for: distractors are none of them."""
     recent: Recent
+    guess: float = 0.0
+    """Its guess rate."""
+
+    @property
+    def above_guessing(self) -> tuple[float, float]:
+        """Weights of the answers that no guess decided, and of the successes among them."""
+        return above_guessing(self.recent.weight, self.recent.successes, self.guess)
 
     @property
     def size(self) -> int:
@@ -42,7 +50,7 @@ class Showing:
     def __init__(self, key: str, level: int) -> None:
         """`key` is where the pool's state has the curator's; `level` the one that composites are asked at."""
         self._key, self._level = key, level
-        self._materials: dict[str, Program | Composite] = {}
+        self._members: dict[str, Member] = {}
 
     def read(self, pool: PoolReads) -> Shown:
         """Everything so far; nothing before the curator wrote for the first time."""
@@ -50,19 +58,19 @@ class Showing:
         programs: dict[str, Recent] = {}
         composites: list[Answered] = []
         for member, levels in recents(state).items():
-            material = self._material(pool, member)
-            recent = levels.get(self._level)
-            if recent is None or not recent.weight:
+            found, recent = self._member(pool, member), levels.get(self._level)
+            if found is None or recent is None or not recent.weight:
                 continue
+            material = found.material
             if isinstance(material, Program):
                 programs[member] = recent
-            elif material is not None:
+            else:
                 steps = tuple(step for chain in material.chains for step in chain)
-                composites.append(Answered(material.operator, steps, recent))
+                composites.append(Answered(material.operator, steps, recent, order_guess(found)))
         return Shown(programs, tuple(composites))
 
-    def _material(self, pool: PoolReads, member: str) -> Program | Composite | None:
+    def _member(self, pool: PoolReads, member: str) -> Member | None:
         """None of one that this replica of the pool does not have yet."""
-        if member not in self._materials and (found := pool.get(member)):
-            self._materials[member] = found.material
-        return self._materials.get(member)
+        if member not in self._members and (found := pool.get(member)):
+            self._members[member] = found
+        return self._members.get(member)

@@ -5,7 +5,7 @@ from typing import Self
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.families import kin
-from envpool.members import Composite, Member, Origin, Status
+from envpool.members import ORDERED, Composite, Member, Origin, Status
 from envpool.store.reading import PoolReads
 
 NO_ANSWERS = Counts()
@@ -31,6 +31,8 @@ class Standing:
     """Whether it may leave for good: newer ones replace what is written while a run goes, and nothing the rest."""
     size: int = 1
     """Programs whose work it asks for (RACES, t)."""
+    guess: float = 0.0
+    """Share of the answers that guessing alone gets right, where an order is asked for."""
 
     @classmethod
     def of(
@@ -41,9 +43,14 @@ class Standing:
         if isinstance(member.material, Composite):
             group, size = "composites", member.material.size
         family, retires = member.family or kin(member), member.origin in REPLACED
-        return cls(
-            member.id, group, family, member.held_out, status, level, counts or NO_ANSWERS, retires, size
-        )
+        counts, guess = counts or NO_ANSWERS, order_guess(member)
+        return cls(member.id, group, family, member.held_out, status, level, counts, retires, size, guess)
+
+
+def order_guess(member: Member) -> float:
+    """The guess rate that a composite was admitted with; 0 where no order is asked for."""
+    ordered = isinstance(member.material, Composite) and member.material.operator in ORDERED
+    return float(member.evidence.get("guess_rate") or 0) if ordered else 0.0
 
 
 def admission_level(member: Member) -> int:

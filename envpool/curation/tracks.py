@@ -1,6 +1,7 @@
 """How a member, or a family of members, has been doing lately.
 
-Invariant: no answer weighs more than one that came after it. What follows from the numbers is `judgement`'s.
+Invariant: no answer weighs more than one that came after it. Where guesses are right in a share of all cases,
+a family's success and the learning signal are what comes above it. What follows from the numbers is `judgement`'s.
 """
 
 from dataclasses import dataclass, field
@@ -61,8 +62,8 @@ class Family:
     attempts: float = 0.0
     successes: float = 0.0
 
-    def add(self, attempts: int, successes: int) -> None:
-        """Takes answers in; beyond the limit the sums are halved."""
+    def add(self, attempts: float, successes: float) -> None:
+        """Takes answers in, read `above_guessing`; beyond the limit the sums are halved."""
         self.attempts += attempts
         self.successes += successes
         while self.attempts > self.limit:
@@ -72,12 +73,12 @@ class Family:
     def remove(self, attempts: float, successes: float) -> None:
         """Takes answers out again that turned out to be worth nothing, as far as they are still in the sums."""
         self.attempts = max(0.0, self.attempts - attempts)
-        self.successes = min(self.attempts, max(0.0, self.successes - successes))
+        self.successes = min(self.attempts, self.successes - successes)
 
     @property
     def rate(self) -> float:
         """Posterior mean of success from a flat prior: 0.5 for a family that nobody has tried."""
-        return (self.successes + 1) / (self.attempts + 2)
+        return (max(0.0, self.successes) + 1) / (self.attempts + 2)
 
 
 @dataclass(slots=True)
@@ -93,6 +94,8 @@ class Track:
     """Whether it may leave the pool for good."""
     size: int = 1
     """Programs whose work it asks for."""
+    guess: float = 0.0
+    """Its guess rate."""
     levels: dict[int, Recent] = field(default_factory=dict)
     """Success by level, those that it left behind among them."""
     capped: bool = False
@@ -118,14 +121,28 @@ class Track:
         return self.levels.setdefault(level, Recent(self.half_life))
 
 
-def learning_signal(recent: Recent, trust: float, family_rate: float, family_weight: float) -> float:
-    """Expected variance of one success, times 4 (ours): E[4p(1-p)] under a Beta posterior, in (0, 1).
+def above_guessing(answers: float, successes: float, guess: float) -> tuple[float, float]:
+    """The answers that no guess decided and the successes among them, for a guess rate below 1 (ours).
+
+    Successes are below 0 where chance gave fewer than its share, so that sums of them lean to neither side.
+    """
+    return answers * (1 - guess), successes - answers * guess
+
+
+def learning_signal(
+    recent: Recent, trust: float, family_rate: float, family_weight: float, guess: float = 0.0
+) -> float:
+    """Expected variance of one success, times 4 (ours): E[4q(1-q)] under a Beta posterior, in (0, 1).
+
+    q = max(0, (p - g) / (1 - g)), success above guessing: who guesses has the most variance where g is 0.5, and there
+    is nothing to learn from it.
 
     The prior is the family's success, worth `family_weight` answers: a fresh family gives a new member 2/3, a
     family that nobody solves gives it next to nothing. The member's own answers count `trust` times, a fraction
     of 1 that falls while it is not asked: then little is known of it, and it is due to be asked again.
     """
-    own = trust * recent.answers
-    a = family_weight * family_rate + own * recent.rate
-    b = family_weight * (1 - family_rate) + own * (1 - recent.rate)
+    answers = trust * recent.answers
+    own, solved = above_guessing(answers, answers * recent.rate, guess)
+    a = family_weight * family_rate + max(0.0, solved)
+    b = family_weight * (1 - family_rate) + own - max(0.0, solved)
     return 4 * a * b / ((a + b) * (a + b + 1))

@@ -1,10 +1,14 @@
 """Composing by what a solver has shown, against composing at random: round after round, with a solver whose ability is
-known on every program. The search is simulated: it finds so many random chains of what it is told to prefer.
+known on every program. The search is simulated: it finds so many random chains of what it is told to prefer. Then all
+operators, asked of one who reads types and nothing else.
 """
 
 import math
 import random
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 
 import pytest
 
@@ -14,6 +18,7 @@ from envpool.curation.kinds import choose_kinds
 from envpool.curation.prediction import Aim, Prediction
 from envpool.curation.saved import recents
 from envpool.curation.shown import Answered, Shown
+from envpool.curation.tracks import Recent
 
 PROGRAMS, ROUNDS, MADE_A_ROUND, ASKED_A_ROUND, FOUND, GROUP = 120, 80, 3, 18, 30, 8
 SIZES = (2, 3, 4, 5, 6)
@@ -109,3 +114,67 @@ def test_without_a_guide_the_sizes_that_are_nearly_never_solved_are_asked_less()
     world = played("composed", False)
     asked = {size: sum(each == size for each, _ in world.asked) for size in SIZES}
     assert asked[2] > 1.2 * asked[6] > 0, asked
+
+
+OPERATORS = ("SEQUENTIAL", "PARALLEL", "SORT", "SELECT")
+OF_EACH = 12
+"""Composites of each operator and size."""
+
+
+def guesses(operator: str, size: int) -> float:
+    """How often types alone lead to the output; between two steps there is one order and its reverse."""
+    return {"SORT": 0.5 if size < 4 else 0.2, "SELECT": 0.06}.get(operator, 0.0)
+
+
+def shares_of_the_draws(success: Callable[[str, int], float], seed: int = 0) -> dict[str, float]:
+    """By operator, of the later draws of a run with composites alone."""
+    limits = CurationSettings(mode="composed", adaptive_levels=False, rest_easy=1.0, rest_hard=0.0)
+    rng, curator, asked = random.Random(seed), Curator(limits, seed=seed), Counter[str]()
+    kinds = {}
+    for operator, size in product(OPERATORS, SIZES):
+        for number in range(OF_EACH):
+            name = f"{operator}-{size}-{number}"
+            kinds[name] = operator, size
+            guess = guesses(operator, size)
+            curator.take(Standing(name, "composites", f"{operator}-{size}", size=size, guess=guess))
+    for n in range(ROUNDS):
+        for recipe in curator.choose(ASKED_A_ROUND):
+            asked[kinds[recipe.member][0]] += n >= ROUNDS // 2
+            solved = sum(rng.random() < success(*kinds[recipe.member]) for _ in range(GROUP))
+            curator.record(AnswerCount(recipe.member, "main", 0, GROUP, solved, GROUP))
+    return {operator: count / asked.total() for operator, count in asked.items()}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_who_only_guesses_orders_is_not_asked_for_them_most(seed: int) -> None:
+    shares = shares_of_the_draws(lambda operator, size: max(0.02, guesses(operator, size)), seed)
+    assert shares["SORT"] < 0.35, shares
+    assert min(shares.values()) > 0.1, shares
+
+
+def test_who_understands_half_of_the_orders_beside_is_asked_for_them() -> None:
+    def success(operator: str, size: int) -> float:
+        guess = guesses(operator, size)
+        return guess + (1 - guess) * (0.5 if operator == "SORT" else 0.02)
+
+    assert shares_of_the_draws(success)["SORT"] > 0.5
+
+
+def test_what_is_made_next_of_an_order_that_is_guessed_is_as_of_one_that_nobody_solves() -> None:
+    def chosen(rates: dict[int, float]) -> Counter[int]:
+        shown = Shown({}, tuple(
+            Answered("SORT", tuple("abcdef"[:size]), Recent(64.0, 60, 60 * rate, 60), guesses("SORT", size))
+            for size, rate in rates.items()
+            for _ in range(4)
+        ))  # fmt: skip
+        return Counter(size for _, size in choose_kinds(random.Random(0), ("SORT",), (2, 3, 5), shown, 4000))
+
+    found = chosen({2: 0.5, 3: 0.75, 5: 0.2})
+    assert found[3] > 3 * max(found[2], found[5]), found
+
+
+def test_a_guessed_order_is_predicted_to_be_solved_less_than_its_steps_promise() -> None:
+    recent = Recent(64.0, 60, 30, 60)
+    of_steps = {step: Recent(64.0, 60, 48, 60) for step in "ab"}
+    prediction = Prediction(Shown(of_steps, (Answered("SORT", ("a", "b"), recent, 0.5),)))
+    assert 0 < prediction.chain("SORT", "ab") < 0.2 < 0.5 < prediction.chain("SEQUENTIAL", "ab")
