@@ -77,7 +77,7 @@ class ComposerActor(Actor):
         """An alarm, once, where a brick is seen to falsify its neighbours."""
         told, self._distrust = self._distrust, self._composer.distrust
         if self._distrust and not told:
-            text = f"{self.name} searches each brick in a child of its own, which is slow: one falsifies others."
+            text = f"{self.name} searches each brick in its own child, which is slow: one falsifies others."
             await self.peers.metrics.alarm("composer", f"{text} Quarantine it. {self._distrust}")
 
 

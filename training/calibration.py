@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from envpool.answer_counts import AnswerCount, Counts
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored
+from envpool.curation.standings import lowest_level
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Origin, Status
 from envpool.sandbox import InfrastructureFault
@@ -56,7 +57,7 @@ def due(pool: PoolReads, policy: str, wanted: int, levels: int = 1) -> list[Due]
 
     That is its own level there, and of a program that it always solves the next one, as far as the first `levels`,
     at which the gates held; so each is measured where success is neither certain nor out of reach, if there is such a
-    level.
+    level. A composite is asked where it was measured before.
     """
     found = []
     with pool.snapshot():
@@ -65,8 +66,10 @@ def due(pool: PoolReads, policy: str, wanted: int, levels: int = 1) -> list[Due]
             row = pool.status_row(id)
             if row is None or row.held_out:
                 continue
-            last = 0 if row.origin is Origin.COMPOSER else levels - 1
-            level = _unsolved(answers.get(id, {}), pool.level(id, policy), last, wanted)
+            first, last = pool.level(id, policy), levels - 1
+            if row.origin is Origin.COMPOSER and (member := pool.get(id)):
+                first = last = max(first, lowest_level(member))
+            level = _unsolved(answers.get(id, {}), first, last, wanted)
             counts = answers.get(id, {}).get(level, Counts())
             if counts.attempts < wanted:
                 asked = counts.attempts + counts.failures

@@ -139,6 +139,15 @@ def test_a_composite_has_no_further_level(pool: PoolWriter) -> None:
     assert chain.id not in {each.member for each in due(pool, "guest", M, 3)}
 
 
+def test_a_composite_is_due_at_the_level_it_was_measured_at(pool: PoolWriter) -> None:
+    chain = Composite("SEQUENTIAL", ((ONE.id, TWO.id),), "int", "int")
+    fused = Member(chain, Origin.COMPOSER, evidence={"level": 2})
+    pool.admit(fused)
+    assert Due(fused.id, 2, M) in due(pool, "guest", M, 3)
+    pool.record([AnswerCount(fused.id, "guest", 2, M, M, M)])
+    assert fused.id not in {each.member for each in due(pool, "guest", M, 3)}
+
+
 async def test_each_member_gets_its_answers_judged_by_its_own_program(
     pool: PoolWriter, executor: LocalExecutor
 ) -> None:
