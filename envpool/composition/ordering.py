@@ -2,19 +2,19 @@
 
 Invariant: whatever order takes the input to the output scores 1, every other 0, so that an answer is judged by
 running it and never by comparing it. What breaks the form of an order (a number that is not there, one named
-twice, too many or too few, types that do not fit) is never run. The order shown follows from the recipe alone.
+twice, too many or too few, types of which no value fits both) is never run. The order shown follows from the recipe
+alone.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import cast
 
 from envpool.answers import answer_line
 from envpool.composition.problems import Judge, Problem, Slot, Trial
 from envpool.contract import seeded
 from envpool.members import Composite, Program
-from envpool.signatures import from_wire, literal, parse_type
+from envpool.signatures import ValueType, from_wire, literal, parse_type
 
 ORDER_TYPE = "list[int]"
 """An answer names steps by the numbers, from 1, under which they are shown."""
@@ -59,8 +59,18 @@ class Order:
         return (Trial(steps, value, target),) if self._fits(steps) else ()
 
     def _fits(self, steps: Sequence[Program]) -> bool:
-        inner = all(before.codomain == after.domain for before, after in pairwise(steps))
-        return inner and (steps[0].domain, steps[-1].codomain) == (self.domain, self.codomain)
+        given = [self.domain, *(step.codomain for step in steps)]
+        wanted = [*(step.domain for step in steps), self.codomain]
+        return all(meet(parse_type(a), parse_type(b)) for a, b in zip(given, wanted, strict=True))
+
+
+def meet(one: ValueType, other: ValueType) -> bool:
+    """Whether a value can be of both types, as an empty list is of those of all lists: no prompt tells types."""
+    if one == other:
+        return True
+    if one.kind == other.kind == "tuple":
+        return len(one.args) == len(other.args) and all(map(meet, one.args, other.args))
+    return any({one.kind, other.kind} <= kinds for kinds in ({"list"}, {"dict", "opaque"}))
 
 
 class Sort:

@@ -1,10 +1,10 @@
 """Running the chains that answers propose: many at once over frozen programs, each step once for all of them.
 
-Invariant: a trial succeeds if and only if every step gives a legal value, none too long between two steps, and the
-last value is the target. What a step accepts is not asked, because no prompt tells it: an order that is right by the
-rules scores. A step that every machine sees fail is a plain miss. One that a clock or the machine killed leaves no
-verdict: it comes back as the fault, and says nothing against the program, which nobody promised would run on the value
-of a foreign order.
+Invariant: a trial succeeds if and only if every step takes a value of its type and gives a legal one, none too long
+between two steps, and the last value is the target. What a step accepts is not asked, because no prompt tells it: an
+order that is right by the rules scores. A step that every machine sees fail is a plain miss. One that a clock or the
+machine killed leaves no verdict: it comes back as the fault, and says nothing against the program, which nobody
+promised would run on the value of a foreign order.
 """
 
 from collections.abc import Sequence
@@ -15,12 +15,14 @@ from envpool.composition.problems import Trial
 from envpool.members import Program
 from envpool.returned import VALUE_FAULTS, Run, solved
 from envpool.sandbox.results import Fault, FaultKind, Result
-from envpool.signatures import from_wire, literal, wire_bytes
+from envpool.signatures import IllegalValue, check_type, from_wire, literal, parse_type, wire_bytes
 
 CHAIN_LITERAL = 400
 """Characters of a value between two steps. Not a setting, because it decides what a recipe means (ours)."""
 
 _TOO_LONG = Fault(FaultKind.ILLEGAL_VALUE, f"more than {CHAIN_LITERAL} characters between two steps")
+
+_ILL_TYPED = Fault(FaultKind.ILLEGAL_VALUE, "of another type than the step takes")
 
 Step = tuple[str, bytes]
 """A program's id and the canonical bytes of what it is run on."""
@@ -29,6 +31,15 @@ Step = tuple[str, bytes]
 def too_long(wire: object) -> bool:
     """Whether a value is too long to be handed to the next step."""
     return len(literal(from_wire(wire))) > CHAIN_LITERAL
+
+
+def of_type(wire: object, type_text: str) -> bool:
+    """Whether a value is of the type."""
+    try:
+        check_type(from_wire(wire), parse_type(type_text))
+    except IllegalValue:
+        return False
+    return True
 
 
 async def outcomes(run: Run, trials: Sequence[Trial]) -> list[bool | Fault]:
@@ -75,6 +86,8 @@ class _Walk:
         while self.fault is None and self.done < len(self.trial.steps):
             if self.done and too_long(self.value):
                 self.fault = _TOO_LONG
+            elif not of_type(self.value, self.program.domain):
+                self.fault = _ILL_TYPED
             elif (result := known.get(self.next_step)) is None:
                 return True
             elif isinstance(result, Fault):

@@ -150,6 +150,23 @@ class Digits(Double):
         return [int(digit) for digit in str(x)]
 
 
+class EvenDigits(Double):
+    rule = "List the even digits of the input number."
+
+    def solve(self, x: int) -> list[int]:
+        return [int(digit) for digit in str(x) if int(digit) % 2 == 0]
+
+
+class Letters(Environment):
+    rule = "Count the letters of all words of the input list."
+
+    def sample(self, rng: random.Random, level: int) -> list[str]:
+        return ["word"] * rng.randint(1, 9)
+
+    def solve(self, x: list[str]) -> int:
+        return sum(map(len, x))
+
+
 class Total(Environment):
     rule = "Add up the input list."
 
@@ -196,6 +213,8 @@ PROGRAMS: dict[type[Environment], tuple[str, str, str]] = {
     HalfOfEven: ("int", "int", "equality"),
     TenMoreThanEven: ("int", "int", "equality"),
     Digits: ("int", "list[int]", "equality"),
+    EvenDigits: ("int", "list[int]", "equality"),
+    Letters: ("list[str]", "int", "equality"),
     Total: ("list[int]", "int", "equality"),
     AnyDivisor: ("int", "int", "feasibility"),
 }

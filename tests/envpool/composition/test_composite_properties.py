@@ -15,7 +15,7 @@ import pytest
 
 from envpool.answers import write
 from envpool.composition.fusion import IncompatibleTypes, fuse
-from envpool.composition.guess_rates import INSTANCES, ORDERS, guess_rate
+from envpool.composition.guess_rates import guess_rate
 from envpool.composition.operators import OPERATORS as KINDS
 from envpool.composition.problems import Problem
 from envpool.contract import Recipe, Scored, seeded
@@ -223,16 +223,16 @@ async def test_the_guess_rate_is_the_share_of_type_fitting_orders_that_score(
     for each in (await posed(drawn, operator))[::10]:
         composite, level = composite_of(each), each.instance.recipe.level
         lookup = {**MEMBERS, composite.id: each.composite}.__getitem__
-        rate = await guess_rate(InProcessExecutor(), composite, lookup, [level])
-        if rate is None or rate.fitting > ORDERS:
+        rate = await guess_rate(InProcessExecutor(), composite, lookup, level)
+        if rate is None or rate.orders < rate.fitting * len(rate.scored):
             continue
         wholly += 1
         came: list[bool] = []
-        for seed in range(INSTANCES):
+        for seed in range(len(rate.scored)):
             instance = await Examiner(InProcessExecutor(), lookup).build(Recipe(composite.id, seed, level))
             again = replace(each, instance=instance)
             came += [reaches(again, order) for order in fitting_orders(listed(again), composite)]
-        assert (rate.scored, rate.orders, rate.rate) == (sum(came), len(came), sum(came) / len(came))
+        assert (sum(rate.scored), rate.orders, rate.rate) == (sum(came), len(came), sum(came) / len(came))
         assert rate.rate >= 1 / rate.fitting >= 1 / math.perm(len(composite.parts), composite.size)
     assert wholly >= 20
 

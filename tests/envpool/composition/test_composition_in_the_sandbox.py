@@ -8,7 +8,8 @@ import pytest
 
 from envpool.answers import write
 from envpool.composition.composer import Composer
-from envpool.composition.guess_rates import GUESS_LIMITS, INSTANCES, proposals
+from envpool.composition.guess_rates import GUESS_LIMITS, proposals
+from envpool.composition.instances import INSTANCES
 from envpool.composition.ordering import listing
 from envpool.contract import Failed, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault

@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 
 from envpool.answers import write
+from envpool.composition.ordering import Order, meet
 from envpool.contract import Failed, Instance, Recipe, Scored, Unparsed
 from envpool.execution import Examiner
 from envpool.members import Composite, Member, Origin
@@ -14,8 +15,10 @@ from tests.envpool.composition.simulated import (
     AddOne,
     Digits,
     Double,
+    EvenDigits,
     HalfOfEven,
     HangsOnOdd,
+    Letters,
     RaisesOnOdd,
     SimulatedExecutor,
     Square,
@@ -179,6 +182,28 @@ async def test_an_order_with_a_step_that_leads_elsewhere_raises_or_breaks_its_ty
     right, foreign = numbers(instance, halving, AddOne), numbers(instance, AddOne, halving)
     assert await score(examiner, instance, foreign) == Scored(0.0)
     assert await score(examiner, instance, right) == Scored(1.0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("list[int]", "list[str]", True),
+        ("dict[int, int]", "dict[str, int]", True),
+        ("tuple[list[int], str]", "tuple[list[list[int]], str]", True),
+        ("tuple[list[int], str]", "tuple[list[int], int]", False),
+        ("tuple[int, int]", "tuple[int, int, int]", False),
+        ("bool", "int", False),
+        ("list[int]", "dict[int, int]", False),
+    ],
+)
+def test_two_types_meet_where_a_value_can_be_of_both(one: str, other: str, expected: bool) -> None:
+    assert meet(parse_type(one), parse_type(other)) == meet(parse_type(other), parse_type(one)) == expected
+
+
+async def test_an_empty_list_may_go_to_a_step_on_lists_of_another_type_as_no_prompt_tells_types() -> None:
+    steps = [member(each).material for each in (EvenDigits, Letters, Digits)]
+    order = Order(tuple(steps), 2, "int", "int")  # type: ignore[arg-type]
+    assert [len(order.trials(answer, {"t": [13, 0]})) for answer in ([1, 2], [2, 1], [1, 3])] == [1, 0, 0]
 
 
 async def test_an_answer_without_an_order_is_unparsed() -> None:

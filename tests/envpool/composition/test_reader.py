@@ -17,11 +17,9 @@ from tests.envpool.second.known import IMPLEMENTED
 
 PROMPTS = 50
 """Of each operator."""
-MISJUDGED = {"SEQUENTIAL": 0, "PARALLEL": 0, "SORT": 1, "SELECT": 1}
-"""Of those, in how many at most a reader finds an order that is right by the rules and scores nothing.
-
-It hands an empty list to a step that is about lists of another type, which no prompt tells, or hands a step a value for
-which its rule has an answer and its brick, which does not accept it, none.
+MISJUDGED = {"SORT": 1}
+"""Of those, in how many at most an order is right by the rules as somebody else understood them and scores nothing: in
+one, the digits of a negative number are spelled, for which the brick, which does not accept it, has no answer.
 """
 ENOUGH = 100
 """Second implementations without which a reader who goes by them is not asked."""
@@ -56,14 +54,15 @@ def by_the_second_implementation(brick: Brick) -> Function:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 async def test_the_prompt_and_the_rules_are_all_that_an_answer_needs(operator: OperatorName) -> None:
-    assert len(await misread(operator, list(bricks()), by_the_brick)) <= MISJUDGED[operator]
+    assert await misread(operator, list(bricks()), by_the_brick) == []
 
 
 @pytest.mark.skipif(len(IMPLEMENTED) < ENOUGH, reason="too few second implementations")
 @pytest.mark.parametrize("operator", OPERATORS)
 async def test_who_understood_the_rules_without_the_code_answers_right(operator: OperatorName) -> None:
     known = [brick for brick in bricks() if brick.name in IMPLEMENTED]
-    assert len(await misread(operator, known, by_the_second_implementation)) <= MISJUDGED[operator]
+    missed = await misread(operator, known, by_the_second_implementation)
+    assert len(missed) <= MISJUDGED.get(operator, 0), missed
 
 
 async def misread(

@@ -11,13 +11,16 @@ from envpool.composition.problems import Trial
 from envpool.composition.trials import CHAIN_LITERAL, outcomes
 from envpool.members import Program
 from envpool.sandbox.results import Call, Fault, FaultKind, InfrastructureFault, Result
+from envpool.signatures import to_wire
 from tests.envpool.composition.simulated import (
     AddOne,
     Double,
+    EvenDigits,
     HalfOfEven,
     Hangs,
     HangsOnOdd,
     LastDigit,
+    Letters,
     Power,
     Raises,
     SimulatedExecutor,
@@ -95,6 +98,13 @@ async def test_a_kill_is_told_as_it_is_and_the_other_trials_go_on() -> None:
     killed, *others = told
     assert isinstance(killed, Fault) and killed.kind is FaultKind.CPU_LIMIT
     assert others == [True, False]
+
+
+async def test_a_step_takes_an_empty_list_of_any_type_and_is_not_run_on_what_is_of_another_type() -> None:
+    executor = SimulatedExecutor()
+    trials = [trial(13, 0, EvenDigits, Letters), trial(24, 6, EvenDigits, Letters)]
+    assert await run(trials, executor) == [True, False]
+    assert [x for name, x in executor.solved if name == "Letters"] == [to_wire([])]
 
 
 async def test_of_trials_that_share_a_program_a_kill_ends_only_those_on_the_same_value() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from envpool.answers import write
+from envpool.composition.ordering import meet
 from envpool.contract import Outcome, Scored, Unparsed
 from envpool.members import Composite, OperatorName
 from envpool.signatures import canonical_bytes, from_wire, parse_type, to_wire
@@ -110,12 +111,10 @@ class Ordered:
             return None
 
     def _fits(self, steps: Sequence[Brick]) -> bool:
-        reached = self.domain
-        for step in steps:
-            if step.program.domain != reached:
-                return False
-            reached = step.program.codomain
-        return reached == self.codomain
+        """Whether the types let it be run at all, so that it may be found not to end."""
+        given = [self.domain, *(step.program.codomain for step in steps)]
+        wanted = [*(step.program.domain for step in steps), self.codomain]
+        return all(meet(parse_type(a), parse_type(b)) for a, b in zip(given, wanted, strict=True))
 
     def _leads_to_the_output(self, steps: Sequence[Brick]) -> bool:
         value = self.x
