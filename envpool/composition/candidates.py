@@ -15,6 +15,9 @@ from envpool.members import Composite, OperatorName, Program
 
 CHAINED_PROBLEMS = 0.25
 """Share of PARALLEL problems that are chains of two steps, where there is room (ours)."""
+ENOUGH_ORDERS = 6
+"""Type-fitting orders from which a chain is as good for SORT as one with more (ours): 3!, so that from three steps on
+what one guesses is right one time in six and not every other time."""
 
 Programs = Mapping[str, Program]
 """The bricks that may be used, by id."""
@@ -49,6 +52,14 @@ def candidates(
                 yield Candidate(fuse(operator, [steps]), (chain,))
             elif beside := _distractors(rng, chain, steps, among, distractors):
                 yield Candidate(fuse(operator, [steps], beside), (chain,))
+
+
+def left_by_guessing(steps: Sequence[Program]) -> float:
+    """The share of the orders of a chain that its types let one try in vain, at most; more orders than ENOUGH_ORDERS
+    make it no better.
+    """
+    orders = Proposals(steps, len(steps), steps[0].domain, steps[-1].codomain).count
+    return 1 - 1 / min(orders, ENOUGH_ORDERS)
 
 
 def _parallel(

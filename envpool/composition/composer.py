@@ -1,8 +1,9 @@
 """The composer: members made of members, out of chains that ran.
 
 Invariant: every proposal is new by its exact key, among all that this composer has made and all that
-`known` knows; it has run, and each part's use is counted against its quota. One that asks for an order has its guess
-rate in its evidence, within the limit of its operator. The composer admits nothing.
+`known` knows; it has run, its instances were built readily from recipes, and each part's use is counted against its
+quota. Its evidence has the level that this holds at and, where an order is asked for, its guess rate, safely within the
+limit of its operator. The composer admits nothing.
 """
 
 import logging
@@ -13,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Protocol
 
-from envpool.composition.candidates import Candidate, candidates
+from envpool.composition.candidates import Candidate, candidates, left_by_guessing
 from envpool.composition.chains import Chain, SearchSettings
 from envpool.composition.distractors import killed, objection, tried
 from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless
+from envpool.composition.instances import instances_of
 from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
 from envpool.contract import Recipe, seeded
@@ -86,8 +88,8 @@ class Composer:
         self._seed = seed
         self._known = known
         self._made: set[str] = set()
-        self._too_easy: set[str] = set()
-        """Composites whose guess rate was measured and is above the limit."""
+        self._unfit: set[str] = set()
+        """Composites that were looked into and are not to be made."""
         self._waves = 0
         self.use(bricks)
 
@@ -170,29 +172,28 @@ class Composer:
         worth_a_look = (each for each in possible if self._is_worth_a_look(each.composite))
         for candidate in islice(worth_a_look, LOOKS_A_WAVE):
             composite = candidate.composite
-            if (
-                await self._is_confirmed(candidate)
-                and (evidence := await self._evidence(composite)) is not None
-            ):
-                self._made.add(composite.id)
-                quotas.spend(composite.parts)
-                parts, family = composite.parts, f"{operator}-{size}"
-                if level := self._settings.level:
-                    evidence["level"] = level
-                return Member(composite, Origin.COMPOSER, parts, family, evidence=evidence)
+            if not await self._is_confirmed(candidate):
+                continue
+            if (evidence := await self._evidence(composite)) is None:
+                self._unfit.add(composite.id)
+                continue
+            self._made.add(composite.id)
+            quotas.spend(composite.parts)
+            parts, family = composite.parts, f"{operator}-{size}"
+            return Member(composite, Origin.COMPOSER, parts, family, evidence=evidence)
         return None
 
     def _possible(
         self, rng: random.Random, found: Sequence[Chain], usable: dict[str, Program], kind: Kind
     ) -> Iterable[Candidate]:
-        """What the chains could make, in the order of the search, or what the guide prefers first."""
+        """What the chains could make, what is preferred first, and else in the order of the search."""
         operator, size = kind
         guide, distractors = self._guide, self._settings.distractors
+        if operator != "PARALLEL":
+            preferred = sorted(found, key=lambda chain: -self._worth(operator, chain))
+            return candidates(operator, size, rng, preferred, usable, distractors)
         if guide is None:
             return candidates(operator, size, rng, found, usable, distractors)
-        if operator != "PARALLEL":
-            preferred = sorted(found, key=lambda chain: -guide.nearness(operator, chain.members))
-            return candidates(operator, size, rng, preferred, usable, distractors)
         drawn = [
             each
             for _ in range(PARALLEL_TRIES)
@@ -200,8 +201,15 @@ class Composer:
         ]
         return sorted(drawn, key=lambda each: -guide.nearness(operator, each.composite.parts))
 
+    def _worth(self, operator: OperatorName, chain: Chain) -> float:
+        """How much a chain is preferred: by the guide, and for SORT where its order is not easily guessed."""
+        worth = self._guide.nearness(operator, chain.members) if self._guide else 1.0
+        if operator != "SORT":
+            return worth
+        return worth * left_by_guessing([self._programs[id] for id in chain.members])
+
     def _is_worth_a_look(self, composite: Composite) -> bool:
-        if composite.id in self._made or composite.id in self._too_easy or self._known(composite.id):
+        if composite.id in self._made or composite.id in self._unfit or self._known(composite.id):
             return False
         steps = [self._programs[part] for part in composite.parts]
         return composite.operator not in ORDERED or not hopeless(composite, steps)
@@ -225,13 +233,11 @@ class Composer:
 
     async def _evidence(self, composite: Composite) -> dict[str, float] | None:
         """What is known of a composite when it is proposed; None where it is not to be made."""
+        lookup, level = self._members.__getitem__, self._settings.level
         if composite.operator not in ORDERED:
-            return {}
-        lookup = self._members.__getitem__
-        rate = await guess_rate(self._executor, composite, lookup, [self._settings.level])
-        if rate is None:
+            instances = await instances_of(self._executor, composite, lookup, level)
+            return None if instances is None else {"level": level}
+        rate = await guess_rate(self._executor, composite, lookup, level)
+        if rate is None or rate.bound > GUESS_LIMITS[composite.operator]:
             return None
-        if rate.rate > GUESS_LIMITS[composite.operator]:
-            self._too_easy.add(composite.id)
-            return None
-        return rate.to_evidence()
+        return {"level": level, **rate.to_evidence()}

@@ -7,10 +7,11 @@ import pytest
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings, Guide
 from envpool.composition.guess_rates import GUESS_LIMITS
-from envpool.contract import Recipe
+from envpool.contract import Environment, Recipe
 from envpool.curation.standings import admission_level
 from envpool.execution import Examiner
 from envpool.members import ORDERED, Member, OperatorName, Origin
+from envpool.sandbox.results import Call
 from envpool.signatures import parse_type
 from tests.envpool.composition.simulated import (
     AddOne,
@@ -188,3 +189,34 @@ async def test_of_what_was_found_the_guides_preferred_is_made(operator: Operator
 async def test_a_composite_says_the_level_of_its_inputs_where_that_is_not_the_first() -> None:
     (raised,), (plain,) = await composer().propose(1), await composer(replace(SETTINGS, level=0)).propose(1)
     assert (admission_level(raised), admission_level(plain)) == (1, 0)
+    assert plain.evidence["level"] == 0, "it was measured there"
+
+
+async def test_for_sort_those_chains_come_first_whose_types_leave_many_orders() -> None:
+    bricks = [member(each) for each in (AddOne, Digits, Double, LastDigit, Square, Total)]
+    settings = replace(SETTINGS, operators=("SORT",))
+    made = [
+        await Composer(SimulatedExecutor(), bricks, settings, seed=seed).propose(1, [3]) for seed in range(12)
+    ]
+    assert all(each.evidence["fitting_orders"] == 6 for (each,) in made)
+
+
+class Picky(SimulatedExecutor):
+    """Its programs accept one number in four."""
+
+    def value(self, program: Environment, call: Call) -> object:
+        return call.args[0] % 4 == 0 if call.method == "accepts" else super().value(program, call)
+
+
+@pytest.mark.parametrize("operator", ["SEQUENTIAL", "PARALLEL", "SORT", "SELECT"])
+async def test_what_needs_many_draws_for_an_instance_is_not_made(operator: OperatorName) -> None:
+    bricks = [member(each) for each in (AddOne, Double, LastDigit, Square, Triple)]
+    settings, draws = replace(SETTINGS, operators=(operator,)), []
+    for seed in range(6):
+        composer = Composer(Picky(), bricks, settings, seed=seed)
+        for made in await composer.propose(3):
+            pool = {each.id: each for each in [*bricks, made]}
+            examiner = Examiner(Picky(), pool.__getitem__)
+            built = [await examiner.build(Recipe(made.id, 1000 + n, 1)) for n in range(50)]
+            draws.append(sum(each.recipe.attempt + 1 for each in built) / len(built))
+    assert draws and max(draws) < 3.0, draws
