@@ -22,6 +22,7 @@ from cluster.cli.pool_families import family_name
 from cluster.inspect.history import history
 from cluster.inspect.visible import visible
 from envpool.curation.saved import told
+from envpool.curation.standings import lowest_level
 from envpool.curation.tracks import Recent
 from envpool.families import family_of
 from envpool.members import Composite, Origin, Status
@@ -119,7 +120,7 @@ def _row(reader: PoolReader, id: str) -> dict[str, Any]:
     member, policy = reader.get(id), _policy(reader)
     assert member is not None
     answers = reader.stats(id, policy)
-    level = reader.level(id, policy)
+    level = max(reader.level(id, policy), lowest_level(member))
     if answers and level not in answers and isinstance(member.material, Composite):
         level = max(answers)  # a composite stays at the level that it was found at
     counts = answers.get(level)
