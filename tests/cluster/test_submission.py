@@ -60,7 +60,7 @@ def test_a_clean_clone_uploads_the_program_and_little_else(checkout: Path, tmp_p
     folders = {name.partition("/")[0] for name in names if "/" in name}
     assert folders == {*submission.PACKAGES, "scripts"}
     assert set(submission.FILES) <= set(names)
-    assert (tmp_path / "upload.zip").stat().st_size < 1.5 * MIB
+    assert (tmp_path / "upload.zip").stat().st_size < 2.5 * MIB  # 436 bricks are a third of it
 
 
 def test_what_lies_about_in_a_checkout_stays_there(checkout: Path, tmp_path: Path) -> None:
