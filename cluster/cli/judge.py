@@ -100,8 +100,10 @@ async def _judge(
     started = time.monotonic()
     outcomes: list[Judged] = []
     screen = console()
-    shy = not sys.stderr.isatty() or len(attempts) == 1
-    with Progress(console=Console(stderr=True), transient=True, disable=shy) as progress:
+    watched = _watched()
+    if known and not watched:
+        typer.echo(f"learning {len(known)} known programs first", err=True)
+    with Progress(console=Console(stderr=True), transient=True, disable=not watched) as progress:
         async with Tryout(Origin.POLICY, novelty=_novelty() if near else None, width=jobs) as tryout:
             learning = progress.add_task("known programs", total=len(known))
             for name, source, origin in known:
@@ -118,6 +120,11 @@ async def _judge(
     if not as_json and len(attempts) > 1:
         screen.print(_funnel(outcomes, time.monotonic() - started))
     return outcomes
+
+
+def _watched() -> bool:
+    """Whether progress is shown to somebody, and not written to a file."""
+    return sys.stderr.isatty()
 
 
 async def _in_order(

@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
+from rich.progress import Progress, TaskID
 from typer.testing import CliRunner
 
 from cluster.cli import app
@@ -67,6 +69,25 @@ def test_a_copy_is_told_with_the_name_of_what_it_copies(tmp_path: Path) -> None:
     (known / "inversion_count.py").write_text(seed, encoding="utf-8")
     told = judge(file, "--against", known)
     assert "rejected at duplicate" in told.stdout and "as InversionCount (p" in told.stdout
+    assert told.stderr == "learning 1 known programs first\n"
+
+
+def test_a_terminal_shows_how_far_it_is_with_what_it_learns_for_one_file_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[bool] = []
+
+    class Watched(Progress):
+        def add_task(self, description: str, *arguments: Any, **named: Any) -> TaskID:
+            shown.append(not self.disable and description == "known programs")
+            return super().add_task(description, *arguments, **named)
+
+    monkeypatch.setattr("cluster.cli.judge.Progress", Watched)
+    monkeypatch.setattr("cluster.cli.judge._watched", lambda: True)
+    (tmp_path / "known.py").write_text(SEEDS["inversion_count"], encoding="utf-8")
+    told = judge("-", "--against", tmp_path / "known.py", stdin=REPLY)
+    assert (told.exit_code, shown[0]) == (0, True)
+    assert "learning" not in told.stderr
 
 
 @pytest.mark.parametrize(
