@@ -4,6 +4,7 @@ Invariant: pure functions of programs and composites, so the same set gives the 
 their types alone; whether one runs on an input is the search's business. Nothing here composes or runs anything.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,11 @@ from envpool.members import Composite, Program
 LONGEST = SearchSettings().depth
 EVEN = 5.0
 """How many times the mean use the most used brick may have (the issue's bound on coverage)."""
+ENOUGH = 20.0
+"""Mean uses of a brick from which a sample tells whether the use is even (ours).
+
+A brick a quarter as likely as the mean is then left out by chance in fewer than 1 of 100 samples (e^-5).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +98,17 @@ class Coverage:
         return max(self.uses.values()) / self.mean if self.mean else 0.0
 
     @property
-    def even(self) -> bool:
-        """Whether every brick is used and none more than EVEN times the mean."""
-        return bool(self.uses) and not self.unused and self.peak <= EVEN
+    def enough(self) -> int | None:
+        """Composites like these from which on a sample tells whether the use is even; None where nothing is used."""
+        steps = sum(self.uses.values())
+        return math.ceil(ENOUGH * len(self.uses) * self.composites / steps) if steps else None
+
+    @property
+    def even(self) -> bool | None:
+        """Whether every brick is used and none more than EVEN times the mean; None: the sample is too small to tell."""
+        if self.mean < ENOUGH:
+            return None
+        return not self.unused and self.peak <= EVEN
 
 
 def coverage(bricks: Sequence[str], composites: Iterable[Composite]) -> Coverage:

@@ -62,16 +62,34 @@ def test_distractors_are_no_use() -> None:
     assert coverage(["a", "b", "c", "d"], [shown]).unused == ["c", "d"]
 
 
+def pairs_with_a(*others: str) -> list[Composite]:
+    return [Composite("SEQUENTIAL", (("a", other),), "int", "int") for other in others]
+
+
 def test_use_is_even_where_all_are_used_and_none_far_above_the_mean() -> None:
-    pairs = [Composite("SEQUENTIAL", (("a", str(n)),), "int", "int") for n in range(9)]
     ids = ["a", *map(str, range(9))]
+    pairs = 12 * pairs_with_a(*ids[1:])
     assert coverage(ids, pairs).peak == 5.0
-    assert coverage(ids, pairs).even
-    assert not coverage([*ids, "unused"], pairs).even
+    assert coverage(ids, pairs).even is True
+    assert coverage([*ids, "unused"], 2 * pairs).even is False
     more = [Composite("PARALLEL", (("a",), ("a",)), "tuple[int, int]", "tuple[int, int]")]
-    assert not coverage(ids, [*pairs, *more]).even
+    assert coverage(ids, [*pairs, *more]).even is False
 
 
-def test_nothing_composed_is_not_even_use() -> None:
-    assert not coverage(["a"], []).even
-    assert coverage([], []).peak == 0.0
+@given(st.lists(st.sampled_from("bcde"), min_size=1, max_size=60))
+def test_a_sample_tells_from_the_size_on_that_it_names(others: list[str]) -> None:
+    pairs = pairs_with_a(*others)
+    enough = coverage("abcde", pairs).enough
+    assert enough == 50  # 5 bricks, 2 uses a composite, 20 uses of a brick
+    assert (coverage("abcde", pairs).even is None) == (len(pairs) < enough)
+
+
+def test_a_small_sample_is_called_neither_even_nor_uneven() -> None:
+    assert coverage("ab", pairs_with_a("b")).even is None
+    assert coverage("abc", pairs_with_a("b")).even is None
+
+
+def test_nothing_composed_tells_nothing() -> None:
+    for bricks in ("a", ""):
+        found = coverage(bricks, [])
+        assert (found.even, found.enough, found.peak, found.composites) == (None, None, 0.0, 0)
