@@ -14,7 +14,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cluster.spelling import BaseUrl, Choice, Names, Operators, Sizes, Subset, Variable
+from cluster.spelling import BaseUrl, Choice, Names, Operators, Sizes, Subset, Variable, Wandb
 from envpool.curation import CurationSettings, Mode
 from envpool.members import OperatorName
 from envpool.sandbox import SandboxUnavailable
@@ -248,7 +248,7 @@ class CurationConfig(Section):
 class PoolConfig(Section):
     seeds: Choice = "all"
     bricks: Choice = "all"
-    held_out: Names = Field((), description="names set apart whole, for evaluation only; chosen or not")
+    held_out: Names = Field((), description="set apart whole, for evaluation only; chosen or not; named as bricks are")
     map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
     folder: Path | None = Field(
         None, description="of the LMDB, on a local disk of the head node; null: in the run's folder"
@@ -299,7 +299,7 @@ class AlarmsConfig(Section):
 class MetricsConfig(Section):
     prometheus: bool = Field(True, description="through Ray's metrics agent of the node")
     tensorboard: bool = True
-    wandb: Literal["off", "offline", "online"] = "offline"
+    wandb: Wandb = "offline"
     wandb_project: str = "envolve"
 
 

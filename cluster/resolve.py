@@ -7,6 +7,7 @@ with the nearest right one. It reads files and nothing else: no Ray, no run fold
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
@@ -16,6 +17,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from cluster.config import Config
+from cluster.spelling import SMALLEST
 from envpool.shipped import TooFewBricks, UnknownProgram
 
 PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper")
@@ -55,9 +57,15 @@ def validated(tree: dict[str, Any], source: str) -> Config:
         raise ConfigError(f"{source}: pool: {error}") from error
     except TooFewBricks as error:
         raise ConfigError(f"{source}: bricks.subset={config.bricks.subset}: {error}") from error
-    if all(program.held_out for program in programs):
+    left = sum(not program.held_out for program in programs)
+    if not left:
         raise ConfigError(
             f"{source}: pool.held_out sets every chosen program apart: there is nothing to train on"
+        )
+    if config.compose.mode == "composed" and left < SMALLEST:
+        raise ConfigError(
+            f"{source}: compose.mode=composed trains on composites of {SMALLEST} programs or more, and pool.seeds, "
+            f"pool.bricks and bricks.subset leave {left}; choose more, or write compose.mode=mixed"
         )
     return config
 
@@ -117,8 +125,11 @@ def _apply(tree: dict[str, Any], override: str) -> None:
 
 
 def _value(key: str, text: str, kind: Any) -> Any:
-    """What a shell user means: text is taken as it stands, all else as YAML, an empty value as an empty text."""
-    if kind in (str, Path) or not text:
+    """What a shell user means: text is taken as it stands, all else as YAML, an empty value as an empty text.
+
+    What begins with * is a pattern of names: an alias, as it would be in YAML, has nothing to stand for here.
+    """
+    if kind in (str, Path) or not text or text.startswith("*"):
         return text
     try:
         return yaml.safe_load(text)
@@ -134,6 +145,8 @@ def _explain(fault: dict[str, Any]) -> str:
         words = known_keys() if "." in key else [*Config.model_fields, *known_keys()]
         return _unknown(key, fault["input"], words)
     message = str(fault["msg"]).removeprefix("Value error, ")  # pydantic's own words for a validator's
+    if fault["type"] == "literal_error":
+        message += _nearest(str(fault["input"]), re.findall(r"'([^']*)'", fault["ctx"]["expected"]))
     return f"{key}: {message} (value {fault['input']!r})" if key else message
 
 
@@ -144,7 +157,9 @@ def _unknown(key: str, value: Any, words: Iterable[str]) -> str:
 
 
 def _nearest(word: str, words: Iterable[str]) -> str:
-    # A bare last part ("lr") is meant as often as a slip of the pen.
-    endings = [known for known in words if known.split(".")[-1] == word.split(".")[-1]]
-    close = difflib.get_close_matches(word, endings or list(words), n=1, cutoff=0.0 if endings else 0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    # A bare last part ("lr") is meant as often as a slip of the pen, and so are capitals.
+    spellings = {known.lower(): known for known in words}
+    word = word.lower()
+    endings = [known for known in spellings if known.split(".")[-1] == word.split(".")[-1]]
+    close = difflib.get_close_matches(word, endings or spellings, n=1, cutoff=0.0 if endings else 0.5)
+    return f"; did you mean {spellings[close[0]]!r}?" if close else ""

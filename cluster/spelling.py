@@ -7,7 +7,7 @@ there are is `cluster.config`'s.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -17,11 +17,31 @@ SMALLEST, LARGEST = 2, 12
 """Programs in a composite. RACES studies 2 to 6; longer chains are seldom found, and their prompts are long."""
 
 
-def _listed(given: Any) -> Any:
+def _split(given: Any) -> Any:
     """`a,b` or `a` for a list, as it is typed on a command line."""
-    if isinstance(given, str) and given not in ("all", "none"):
-        return [name.strip() for name in given.split(",") if name.strip()]
-    return given
+    return [name.strip() for name in given.split(",") if name.strip()] if isinstance(given, str) else given
+
+
+def _names(given: Any) -> Any:
+    """The same, and `none` for no name."""
+    return [] if given == "none" else _split(given)
+
+
+def _listed(given: Any) -> Any:
+    """The same for what may also be chosen by one word."""
+    return given if given in ("all", "none") else _split(given)
+
+
+def _operators(given: tuple[OperatorName, ...]) -> tuple[OperatorName, ...]:
+    """At least one, each once."""
+    if not given:
+        raise ValueError(f"no operator is named; write one or several of {','.join(get_args(OperatorName))}")
+    return tuple(dict.fromkeys(given))
+
+
+def _switch(given: Any) -> Any:
+    """`off` as the word that it is here; to YAML it is a no."""
+    return "off" if given is False else given
 
 
 def _base_url(given: str) -> str:
@@ -40,13 +60,17 @@ def _sizes(given: Any) -> tuple[int, ...]:
     for part in map(str, parts):
         low, dash, high = (text.strip() for text in part.partition("-"))
         try:
-            chosen = range(int(low), int(high if dash else low) + 1)
+            first, last = int(low), int(high if dash else low)
         except ValueError:
             raise ValueError(f"{given!r} is no choice of sizes; write 5, 2-6 or 2,4") from None
-        if not chosen or chosen[0] < SMALLEST or chosen[-1] > LARGEST:
+        if min(first, last) < SMALLEST or max(first, last) > LARGEST:
             way_out = "; compose.mode=single gives environments by themselves" if part == "1" else ""
             raise ValueError(f"{part!r} is no size: a composite has {SMALLEST} to {LARGEST} programs{way_out}")
-        found.update(chosen)
+        if first > last:
+            raise ValueError(f"{part!r} is backwards; write {last}-{first}")
+        found.update(range(first, last + 1))
+    if not found:
+        raise ValueError("no size is named; write 5, 2-6 or 2,4")
     return tuple(sorted(found))
 
 
@@ -59,8 +83,9 @@ def _subset(given: Any) -> Any:
 
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 Variable = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")]
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
 Choice = Annotated[Literal["all", "none"] | tuple[str, ...], BeforeValidator(_listed)]
-Operators = Annotated[tuple[OperatorName, ...], Field(min_length=1), BeforeValidator(_listed)]
-Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes), Field(min_length=1)]
+Operators = Annotated[tuple[OperatorName, ...], BeforeValidator(_split), AfterValidator(_operators)]
+Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes)]
 Subset = Annotated[Literal["all"] | int, BeforeValidator(_subset)]
+Wandb = Annotated[Literal["off", "offline", "online"], BeforeValidator(_switch)]

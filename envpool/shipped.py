@@ -7,6 +7,7 @@ their topic ("strings/upper_case"), seeds without one.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -43,20 +44,24 @@ class Shipped:
 def shipped(
     seeds: Choice, bricks: Choice, held_out: Iterable[str] = (), subset: Subset = "all", draw: int = 0
 ) -> list[Shipped]:
-    """The chosen programs, seeds first, with those that `held_out` names, chosen or not.
+    """The chosen programs, seeds first, with those that `held_out` names, by pattern as well, chosen or not.
 
     So runs over different choices are evaluated on the same programs set apart. `subset` is how many of the chosen
     bricks are taken, beside those set apart; which ones, `draw` decides. Raises UnknownProgram, TooFewBricks.
     """
-    apart = set(held_out)
     every = [(name, source, Origin.SEED) for name, source in _seeds("all")]
     every += [(name, source, Origin.BRICK) for name, source in _bricks("all")]
     names = [name for name, _, _ in every]
-    for name in sorted(apart.difference(names)):
-        raise UnknownProgram(_unknown(name, names, "seed or brick"))
+    apart = {name for pattern in held_out for name in _matches(pattern, names)}
     taken = _drawn([name for name, _ in _bricks(bricks) if name not in apart], subset, draw)
     wanted = apart | {name for name, _ in _seeds(seeds)} | set(taken)
     return [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]
+
+
+def _matches(pattern: str, names: list[str]) -> list[str]:
+    if not (found := [name for name in names if fnmatchcase(name, pattern)]):
+        raise UnknownProgram(_unknown(pattern, names, "seed or brick"))
+    return found
 
 
 def _drawn(names: Sequence[str], subset: Subset, draw: int) -> Sequence[str]:
@@ -64,7 +69,7 @@ def _drawn(names: Sequence[str], subset: Subset, draw: int) -> Sequence[str]:
     if subset == "all":
         return names
     if subset > len(names):
-        raise TooFewBricks(f"pool.bricks chooses {len(names)} that are not held out")
+        raise TooFewBricks(f"at most {len(names)} here: pool.bricks chooses no more that are not held out")
     return sorted(names, key=lambda name: sha256(f"{draw}:{name}".encode()).digest())[:subset]
 
 
@@ -96,8 +101,9 @@ def _word(choice: Choice, kind: str) -> str:
 
 
 def _unknown(name: str, names: list[str], kind: str) -> str:
-    # A brick is often named without its topic.
+    # A brick is often named without its topic, and a topic alone.
     spellings = {name.rpartition("/")[2]: name for name in names} | {name: name for name in names}
+    spellings |= {topic: topic for name in names if "/" in name and (topic := f"{name.partition('/')[0]}/*")}
     nearest = get_close_matches(name, spellings, n=1)
     folders = " and ".join(str(PACKAGE / f"{each}s") for each in kind.split(" or "))
     hint = f"did you mean {spellings[nearest[0]]!r}?" if nearest else f"they are named after the files in {folders}"

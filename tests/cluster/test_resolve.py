@@ -48,7 +48,12 @@ def test_numbers_come_through_overrides_and_dump_unchanged(
         ("pool.seeds=knapsack_value", ("knapsack_value",)),
         ("pool.seeds=none", "none"),
         ("pool.held_out=lists/total", ("lists/total",)),
+        ("pool.bricks=*/upper_case,*/total", ("*/upper_case", "*/total")),
+        ("pool.held_out=*/sort*", ("*/sort*",)),
+        ("pool.held_out=none", ()),
         ("compose.operators=PARALLEL", ("PARALLEL",)),
+        ("compose.operators=SORT,SELECT,SORT", ("SORT", "SELECT")),
+        ("metrics.wandb=off", "off"),
         ("compose.mode=composed", "composed"),
         ("compose.size=5", (5,)),
         ("compose.size=2-6", (2, 3, 4, 5, 6)),
@@ -83,18 +88,21 @@ def test_the_last_override_of_a_key_wins() -> None:
         ("run.steps=0", ["run.steps", "greater than or equal to 1"]),
         ("pool.held_out=[", ["pool.held_out", "not YAML"]),
         ("pool.held_out=3", ["pool.held_out"]),
-        ("compose.operators=SORTED", ["SEQUENTIAL", "'SORTED'"]),
-        ("compose.mode=singles", ["compose.mode", "'single'", "'singles'"]),
+        ("compose.operators=SORTT", ["compose.operators.0", "'SEQUENTIAL'", "did you mean 'SORT'?", "'SORTT'"]),
+        ("compose.operators=select", ["did you mean 'SELECT'?"]),
+        ("compose.operators=", ["compose.operators", "write one or several of SEQUENTIAL,PARALLEL,SORT,SELECT"]),
+        ("compose.mode=compsed", ["compose.mode", "'single'", "did you mean 'composed'?", "'compsed'"]),
+        ("sandbox.rung=strickt", ["sandbox.rung", "did you mean 'strict'?"]),
         ("compose.size=1", ["compose.size", "'1' is no size", "2 to 12 programs", "compose.mode=single"]),
-        ("compose.size=4-2", ["compose.size", "'4-2' is no size", "2 to 12"]),
+        ("compose.size=7-2", ["compose.size: '7-2' is backwards; write 2-7"]),
         ("compose.size=2-99", ["compose.size", "'2-99'", "2 to 12"]),
         ("compose.size=big", ["compose.size", "'big'", "write 5, 2-6 or 2,4"]),
         ("compose.size=", ["compose.size", "write 5, 2-6 or 2,4"]),
-        ("compose.size=[]", ["compose.size", "at least 1 item"]),
+        ("compose.size=[]", ["compose.size", "no size is named; write 5, 2-6 or 2,4"]),
         ("bricks.subset=0", ["bricks.subset", "neither 'all' nor a number"]),
         ("bricks.subset=some", ["bricks.subset", "'some' is neither 'all' nor a number"]),
         ("bricks.subset=true", ["bricks.subset", "True is neither"]),
-        ("bricks.subset=1000", ["bricks.subset=1000: pool.bricks chooses 45 that are not held out"]),
+        ("bricks.subset=1000", ["bricks.subset=1000: at most 45 here: pool.bricks chooses no more"]),
         ("composer.max_size=5", ["composer.max_size (value '5') is no key any more; write compose.size"]),
         ("composer.operators=SORT", ["write compose.operators"]),
         ("policy.examples=[[a, b], [c]]", ["policy.examples.1.1"]),
@@ -102,6 +110,7 @@ def test_the_last_override_of_a_key_wins() -> None:
         ("pool.bricks=upper_case", ["'strings/upper_case'"]),
         ("pool.held_out=strings/uper_case", ["'strings/upper_case'"]),
         ("pool.held_out=upper_case", ["'strings/upper_case'"]),
+        ("pool.held_out=strngs/*", ["no seed or brick 'strngs/*'; did you mean 'strings/*'?"]),
         ("pool.seeds=nonee", ["no seed 'nonee'; did you mean 'none'?"]),
         ("pool.bricks=al", ["no brick 'al'; did you mean 'all'?"]),
         ("pool.bricks=strngs/*", ["did you mean 'strings/*'?"]),
@@ -113,6 +122,12 @@ def test_a_wrong_override_is_refused_with_the_way_out(override: str, words: list
     with pytest.raises(ConfigError) as refused:
         resolve("local", [override])
     assert [word for word in words if word not in str(refused.value)] == []
+
+
+def test_a_wrong_word_is_one_line() -> None:
+    with pytest.raises(ConfigError) as refused:
+        resolve("local", ["compose.operators=SORTT"])
+    assert len(str(refused.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -140,6 +155,13 @@ def test_other_bricks_are_evaluated_on_the_same_programs_set_apart() -> None:
 def test_a_pool_that_is_set_apart_whole_is_refused() -> None:
     with pytest.raises(ConfigError, match="nothing to train on"):
         resolve("local", ["pool.seeds=none", "pool.bricks=lists/total", "pool.held_out=lists/total"])
+
+
+def test_composites_alone_are_refused_where_no_two_programs_are_left_to_compose() -> None:
+    few = ["pool.seeds=none", "compose.mode=composed"]
+    with pytest.raises(ConfigError, match=r"composed trains on composites of 2 .* leave 1; choose more"):
+        resolve("local", [*few, "bricks.subset=1"])
+    assert resolve("local", [*few, "bricks.subset=2"]).compose.mode == "composed"
 
 
 @pytest.mark.parametrize(

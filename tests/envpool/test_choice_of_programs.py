@@ -42,7 +42,12 @@ def test_seeds_and_what_is_set_apart_are_beside_the_subset() -> None:
     assert sum(each.origin is Origin.BRICK and not each.held_out for each in programs) == 5
 
 
+def test_a_pattern_sets_apart_all_that_it_matches() -> None:
+    apart = {each.name for each in shipped("none", CHOSEN, ("strings/*", "subset_*")) if each.held_out}
+    assert apart == {name for name in CHOSEN if name.startswith("strings/")} | {"subset_sum"}
+
+
 def test_more_than_there_are_is_refused_with_their_number() -> None:
     assert drawn(len(BRICKS), 0) == BRICKS
-    with pytest.raises(TooFewBricks, match=f"{len(BRICKS)} that are not held out"):
+    with pytest.raises(TooFewBricks, match=f"at most {len(BRICKS)} here"):
         shipped("none", CHOSEN, APART, len(BRICKS) + 1)
