@@ -24,7 +24,8 @@ _SAMPLE = re.compile(r"^\s+def\s+sample\b", re.MULTILINE)
 _IMPORT = r"import\s+[\w.]+(?:\s+as\s+\w+)?(?:\s*,\s*[\w.]+)*\s*(?:#.*)?$|from\s+\S+\s+import\s"
 _START = re.compile(rf"^(?:{_IMPORT}|class\s+\w)", re.MULTILINE)
 _CODE_LINE = re.compile(
-    rf"[\s#@)\]}}\"']|{_IMPORT}|class\s|(?:async\s+)?def\s|[\w.]+(?:\[[^\]]*\])?\s*(?::[^=]*)?[-+*/|&]?=(?!=)"
+    rf"[\s#@)\]}}\"']|{_IMPORT}|class\s|(?:async\s+)?def\s"
+    r"|[\w.]+(?:\[[^\]]*\])?(?:\s*,\s*\*?[\w.]+)*\s*(?::[^=]*)?[-+*/|&]?=(?!=)"
     r"|(?:if|elif|while|with|except)\b.*:\s*(?:#.*)?$|for\s.+\sin\s.*:|(?:try|else|finally)\s*:|assert\s"
     r"|[\w.]+\(.*\)\s*(?:#.*)?$"
 )

@@ -113,6 +113,12 @@ def test_programs_that_stand_alone_are_kept_whole() -> None:
         assert parse_reply(source) == source
 
 
+def test_several_names_may_be_set_at_once_before_the_class() -> None:
+    source = next(source for name, source in read_bricks() if name == "parsing/read_roman")
+    assert "ONES, TENS = " in source
+    assert parse_reply(f"Here it is:\n\n{source}\nI hope it helps.") == source
+
+
 @given(st.text(alphabet=st.sampled_from("`\n classEnvirometpdf(): <think>/=#"), max_size=300))
 def test_no_reply_breaks_the_parser(text: str) -> None:
     try:
