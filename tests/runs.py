@@ -182,7 +182,7 @@ class RunFolder:
         return [entry for entry in self.pool.journal(0, 10**7) if entry.kind == kind]
 
     def until(
-        self, condition: Callable[[], Any], running: subprocess.Popen[str], seconds: float = 240.0
+        self, condition: Callable[[], Any], running: subprocess.Popen[str], seconds: float = 600.0
     ) -> Any:
         """The first true value of the condition. Fails when the run ends before, or takes too long."""
         deadline = time.monotonic() + seconds
