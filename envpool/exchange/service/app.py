@@ -72,22 +72,27 @@ class Clients:
         return {name: asdict(row) for name, row in self._served.items()}
 
 
-def service(backend: Backend, *, token: str = "", limits: ServiceLimits | None = None) -> FastAPI:
-    """The app over a backend, which the caller starts and closes. Without a token anyone who reaches it may ask."""
+def service(
+    backend: Backend, *, token: str = "", limits: ServiceLimits | None = None, clients: Clients | None = None
+) -> FastAPI:
+    """The app over a backend, which the caller starts and closes. Without a token anyone who reaches it may ask.
+
+    `clients` is where the caller wants to see who is served.
+    """
     app = FastAPI(title="Envolve", description="An evolving pool of verifiable environments.", version="1")
     app.add_middleware(Gate, token=token, limits=limits or ServiceLimits())
-    clients, replies = Clients(), Replies[list[Outcome]](KEPT_REPLIES)
+    served, replies = clients or Clients(), Replies[list[Outcome]](KEPT_REPLIES)
 
     @app.get(f"{PREFIX}/status")
     async def status() -> Response:
         """What is served, and who is served."""
-        return _answer({"clients": clients.to_dict(), **await backend.status()})
+        return _answer({"clients": served.to_dict(), **await backend.status()})
 
     @app.post(f"{PREFIX}/sample")
     async def sample(asked: SampleRequest) -> Response:
         """Fresh questions. A reply that is lost costs seeds, which are without end."""
         questions = await backend.sample(asked.client, asked.count)
-        clients[asked.client].sampled += len(questions)
+        served[asked.client].sampled += len(questions)
         return _answer({"questions": [question_to_dict(question) for question in questions]})
 
     @app.post(f"{PREFIX}/score")
@@ -98,7 +103,7 @@ def service(backend: Backend, *, token: str = "", limits: ServiceLimits | None =
             outcomes = await backend.score(
                 asked.client, asked.request, asked.recipe.recipe(), asked.responses
             )
-            row = clients[asked.client]
+            row = served[asked.client]
             verdicts = [outcome_to_dict(outcome) for outcome in outcomes]
             row.failed += sum("failed" in each for each in verdicts)
             row.scored += sum("failed" not in each for each in verdicts)

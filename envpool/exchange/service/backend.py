@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from envpool.contract import Outcome, Recipe
+from envpool.members import Composite, Member
 
 
 class ServiceError(RuntimeError):
@@ -51,3 +52,9 @@ class Backend(Protocol):
     async def status(self) -> dict[str, Any]:
         """Plain values: `kind`, `policy`, `counts` (whether answers are counted), `members` and what else it knows."""
         ...
+
+
+def name_of(member: Member) -> str:
+    """What a person calls a member: a program's name, a composite's operator and size."""
+    material = member.material
+    return f"{material.operator} of {material.size}" if isinstance(material, Composite) else material.name
