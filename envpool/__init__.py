@@ -8,9 +8,16 @@ from typing import Any
 
 from envpool.contract import Environment, Planted
 
-_LAZY = {"PoolReader": "envpool.store", "PoolWriter": "envpool.store", "Sandbox": "envpool.sandbox"}
+_LAZY = {
+    "NoVerdict": "envpool.exchange.rewards",
+    "Pool": "envpool.pool",
+    "PoolReader": "envpool.store",
+    "PoolWriter": "envpool.store",
+    "Sandbox": "envpool.sandbox",
+    "reward_of": "envpool.exchange.rewards",
+}
 
-__all__ = ["Environment", "Planted", "PoolReader", "PoolWriter", "Sandbox"]
+__all__ = ["Environment", "NoVerdict", "Planted", "Pool", "PoolReader", "PoolWriter", "Sandbox", "reward_of"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,164 @@
+"""A pool as one text file that a person can read and any machine can rebuild: `members.jsonl`.
+
+The first line is a header: schema, fingerprint, provenance. Then a member a line, without its embedding: those that may
+be asked, with the level they are asked at, and after them the parts that only stand in composites.
+
+Invariants: what is read back is what was written, or it is refused by file and line; a member's id is the hash of its
+material, so a program that was edited is another member. The fingerprint does not depend on the order of the lines.
+Nothing here runs a program.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from envpool.exchange.provenance import Provenance
+from envpool.members import Composite, Member, MemberError
+
+SCHEMA = 1
+KIND = "envolve pool"
+FILE = "members.jsonl"
+_UNREADABLE = 80  # characters of a line that are shown
+
+
+class SnapshotError(ValueError):
+    """A file is no snapshot, or one that this version does not read, or was changed; the message names the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Members of one moment of a pool."""
+
+    members: Mapping[str, Member]
+    levels: Mapping[str, int]
+    """Of each member that may be asked; the others are parts that only stand in composites."""
+    provenance: Provenance
+
+    @property
+    def fingerprint(self) -> str:
+        """As `fingerprint` has it."""
+        return fingerprint(self.levels)
+
+
+def fingerprint(levels: Mapping[str, int]) -> str:
+    """20 hex digits for the members that may be asked and their levels, whatever their order."""
+    lines = "".join(f"{member}:{level}\n" for member, level in sorted(levels.items()))
+    return hashlib.sha256(lines.encode()).hexdigest()[:20]
+
+
+def file_at(path: str | Path) -> Path:
+    """The snapshot that a path means: the file itself, or the one in a folder."""
+    return Path(path) / FILE if Path(path).is_dir() else Path(path)
+
+
+def write_snapshot(
+    path: str | Path, members: Iterable[Member], levels: Mapping[str, int], provenance: Provenance
+) -> Path:
+    """Writes the file, or `members.jsonl` into a folder that exists; whole, or not at all.
+
+    Raises SnapshotError where a member, or a part of one, is missing, or evidence is no JSON; OSError.
+    """
+    snapshot = Snapshot({member.id: member for member in members}, dict(levels), provenance)
+    _refuse_gaps(snapshot)
+    target = file_at(path)
+    partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in _lines(snapshot))
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
+    return target
+
+
+def read_snapshot(path: str | Path) -> Snapshot:
+    """What `write_snapshot` wrote there. Raises SnapshotError, OSError."""
+    target = file_at(path)
+    with target.open(encoding="utf-8") as file:
+        lines = enumerate(file, 1)
+        header = _header(target, next(lines, (1, ""))[1])
+        members: dict[str, Member] = {}
+        levels: dict[str, int] = {}
+        for number, line in lines:
+            try:
+                member, level = _member(line)
+            except (ValueError, KeyError, TypeError) as error:
+                raise SnapshotError(f"{target}, line {number}: {_reason(error)}") from error
+            members[member.id] = member
+            if level is not None:
+                levels[member.id] = level
+    snapshot = Snapshot(members, levels, Provenance.from_dict(header["provenance"]))
+    if snapshot.fingerprint != header["fingerprint"]:
+        raise SnapshotError(
+            f"{target}: members or levels were added, removed or changed: the header's fingerprint is "
+            f"{header['fingerprint']}, theirs {snapshot.fingerprint}"
+        )
+    _refuse_gaps(snapshot)
+    return snapshot
+
+
+def _lines(snapshot: Snapshot) -> Iterator[str]:
+    """Header, members by id, parts by id."""
+    yield _json({
+        "kind": KIND,
+        "schema": SCHEMA,
+        "fingerprint": snapshot.fingerprint,
+        "provenance": snapshot.provenance.to_dict(),
+    })  # fmt: skip
+    asked = snapshot.levels
+    for id in sorted(snapshot.members, key=lambda id: (id not in asked, id)):
+        record = snapshot.members[id].to_dict()
+        del record["embedding"]
+        yield _json({"id": id, "asked": id in asked, "level": asked.get(id), **record})
+
+
+def _json(record: Mapping[str, Any]) -> str:
+    try:
+        # ASCII, because a program's text may hold what no encoding of a file takes.
+        return json.dumps(record)
+    except (TypeError, ValueError) as error:
+        raise SnapshotError(f"{record.get('id', 'the header')} cannot be written: {error}") from error
+
+
+def _header(target: Path, line: str) -> dict[str, Any]:
+    try:
+        header = json.loads(line)
+        known = header["kind"] == KIND
+        schema, _ = header["schema"], (header["fingerprint"], header["provenance"]["envolve"])
+    except (ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise SnapshotError(
+            f"{target} is no snapshot of a pool: it begins with {line.strip()[:_UNREADABLE]!r}"
+        )
+    if schema != SCHEMA:
+        raise SnapshotError(f"{target} has schema {schema!r}, and this version reads {SCHEMA}")
+    return header  # type: ignore[no-any-return]
+
+
+def _member(line: str) -> tuple[Member, int | None]:
+    record = json.loads(line)
+    member = Member.from_dict({**record, "embedding": b""})
+    if member.id != record["id"]:
+        raise MemberError(f"{record['id']} was changed: its content is that of {member.id}")
+    level = record["level"] if record["asked"] else None
+    if level is not None and (type(level) is not int or level < 0):
+        raise MemberError(f"{member.id} has level {level!r}; it is a number from 0")
+    return member, level
+
+
+def _reason(error: Exception) -> str:
+    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _refuse_gaps(snapshot: Snapshot) -> None:
+    if missing := sorted(snapshot.levels.keys() - snapshot.members.keys()):
+        raise SnapshotError(f"members with a level and no material: {', '.join(missing)}")
+    for member in snapshot.members.values():
+        parts = member.material.parts if isinstance(member.material, Composite) else ()
+        if missing := [part for part in parts if part not in snapshot.members]:
+            raise SnapshotError(f"{member.id} lacks its parts {', '.join(missing)}")

@@ -1,0 +1,142 @@
+"""A pool as a library: open one, draw questions, score responses. No event loop, no Ray, no torch.
+
+    from envpool import Pool
+
+    with Pool.open("runs/local-1") as pool:
+        instance = pool.draw(seed=7)
+        outcome = pool.score(instance, "<answer>3</answer>")
+
+Invariant: it is `AsyncPool` (under `aio`), waited for: an event loop runs in a thread of its own, so that it works in a
+thread, beside a running loop and in a notebook alike.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from envpool.async_pool import AsyncPool
+from envpool.contract import Instance, Outcome, Recipe
+from envpool.exchange.opening import read_pool
+from envpool.exchange.snapshot import Snapshot
+from envpool.members import Member
+from envpool.sandbox.results import SandboxLimits
+
+T = TypeVar("T")
+
+
+class Pool:
+    """Questions of one moment of a pool. Safe from several threads; not after a fork: open it in each process.
+
+    `aio` has the same methods as coroutines, for code that runs in an event loop.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, *, packages: Iterable[str] = (), limits: SandboxLimits | None = None
+    ) -> None:
+        self.aio = AsyncPool(snapshot, packages=packages, limits=limits)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="envpool", daemon=True)
+        self._thread.start()
+
+    @classmethod
+    def open(
+        cls, path: str | Path, packages: Iterable[str] = (), *, limits: SandboxLimits | None = None
+    ) -> Self:
+        """The pool in a run's folder, a pool's or backup's folder, or a snapshot (`members.jsonl`, or its folder).
+
+        `packages`: see `AsyncPool`. Raises NoPool, StoreError, SnapshotError, OSError.
+        """
+        return cls(read_pool(path), packages=packages, limits=limits)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the members that may be asked and their levels: what an export or a benchmark ran on."""
+        return self.aio.fingerprint
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """Its members, their levels and where they come from."""
+        return self.aio.snapshot
+
+    def ids(self, held_out: bool = False) -> list[str]:
+        """As `AsyncPool.ids`."""
+        return self.aio.ids(held_out)
+
+    def get(self, id: str) -> Member:
+        """As `AsyncPool.get`."""
+        return self.aio.get(id)
+
+    def level(self, id: str) -> int:
+        """As `AsyncPool.level`."""
+        return self.aio.level(id)
+
+    def draw(
+        self, seed: int, *, member: str | None = None, level: int | None = None, held_out: bool = False
+    ) -> Instance:
+        """As `AsyncPool.draw`."""
+        return self._wait(self.aio.draw(seed, member=member, level=level, held_out=held_out))
+
+    def sample(
+        self,
+        count: int,
+        *,
+        seed: int = 0,
+        member: str | None = None,
+        level: int | None = None,
+        held_out: bool = False,
+    ) -> list[Instance]:
+        """As `AsyncPool.sample`."""
+        return self._wait(self.aio.sample(count, seed=seed, member=member, level=level, held_out=held_out))
+
+    def build(self, recipe: Recipe) -> Instance:
+        """As `AsyncPool.build`."""
+        return self._wait(self.aio.build(recipe))
+
+    def score(self, instance: Instance, response: str) -> Outcome:
+        """As `AsyncPool.score`."""
+        return self._wait(self.aio.score(instance, response))
+
+    def score_all(self, instance: Instance, responses: Sequence[str]) -> list[Outcome]:
+        """As `AsyncPool.score_all`."""
+        return self._wait(self.aio.score_all(instance, responses))
+
+    def close(self) -> None:
+        """Waits for the programs under way, then ends the sandboxes. Idempotent."""
+        if self._thread.is_alive():
+            asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+        self.aio.close()
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        if not self._thread.is_alive():
+            work.close()
+            raise RuntimeError(
+                "this pool is closed, or it was opened in the process that this one was forked from"
+            )
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # whoever waited is gone, by Ctrl-C for example
+            raise
+
+
+async def _cancel_others() -> None:
+    """So that nobody waits for ever for a pool that another thread closed."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -1,0 +1,129 @@
+"""A snapshot gives back what was written, byte for byte where it matters, or says which line is at fault."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from envpool.exchange.provenance import Provenance, licence_of, lineage_of
+from envpool.exchange.snapshot import FILE, SnapshotError, fingerprint, read_snapshot, write_snapshot
+from envpool.members import Composite, Member, Origin, Program
+
+ADD = Member(
+    Program("add \ud800 ü", "Add", "Add.", "list[int]", "int"), Origin.POLICY, ("pmother",), created=3.5
+)
+TWICE = Member(Program("twice", "Twice", "Twice.", "int", "int"), Origin.BRICK, embedding=b"\1\2\3\4")
+BOTH = Member(
+    Composite("SEQUENTIAL", ((ADD.id, TWICE.id),), "list[int]", "int"), Origin.COMPOSER, (ADD.id,),
+    evidence={"level": 1},
+)  # fmt: skip
+FROM = Provenance(run="night", pool="abc", policy="main", step=12, licence="MIT")
+
+
+def written(folder: Path) -> Path:
+    return write_snapshot(folder, [BOTH, ADD, TWICE], {BOTH.id: 1, ADD.id: 3}, FROM)
+
+
+def test_what_is_read_is_what_was_written_without_embeddings(tmp_path: Path) -> None:
+    snapshot = read_snapshot(written(tmp_path))
+    assert snapshot.members == {
+        ADD.id: ADD,
+        TWICE.id: replace(TWICE, embedding=b""),
+        BOTH.id: BOTH,
+    }
+    assert snapshot.levels == {BOTH.id: 1, ADD.id: 3}
+    assert snapshot.provenance == FROM
+    assert read_snapshot(tmp_path) == snapshot, "a folder means the file in it"
+
+
+def test_a_person_reads_a_header_then_who_is_asked_then_their_parts(tmp_path: Path) -> None:
+    header, *lines = map(json.loads, written(tmp_path).read_text(encoding="utf-8").splitlines())
+    assert header["provenance"]["run"] == "night"
+    assert [line["asked"] for line in lines] == [True, True, False]
+    assert lines[-1]["material"]["source"] == "twice"
+
+
+@given(st.dictionaries(st.text("pc0123", min_size=2), st.integers(0, 9), max_size=6), st.randoms())
+def test_a_fingerprint_knows_members_and_levels_and_no_order(levels, random) -> None:
+    shuffled = list(levels.items())
+    random.shuffle(shuffled)
+    assert fingerprint(dict(shuffled)) == fingerprint(levels)
+    for id, level in levels.items():
+        assert fingerprint({**levels, id: level + 1}) != fingerprint(levels)
+        assert fingerprint({key: levels[key] for key in levels if key != id}) != fingerprint(levels)
+
+
+def edited(path: Path, line: int, **changes: object) -> Path:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines[line - 1] = json.dumps({**json.loads(lines[line - 1]), **changes})
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("line", "change", "said"),
+    [
+        (1, {"kind": "recipes"}, "is no snapshot of a pool"),
+        (1, {"schema": 99}, "has schema 99, and this version reads 1"),
+        (1, {"fingerprint": "0" * 20}, "members or levels were added, removed or changed"),
+        (2, {"level": 5}, "members or levels were added, removed or changed"),
+        (2, {"level": -1}, "line 2: .* has level -1"),
+        (2, {"schema": 7}, "line 2: member schema 7 is not 1"),
+        (3, {"material": {}}, "line 3: broken member record"),
+        (4, {"id": "p0"}, "line 4: p0 was changed"),
+    ],
+)
+def test_a_line_that_was_changed_is_named(tmp_path: Path, line: int, change: dict, said: str) -> None:
+    with pytest.raises(SnapshotError, match=said):
+        read_snapshot(edited(written(tmp_path), line, **change))
+
+
+def test_an_edited_program_is_refused_and_not_taken_for_the_one_it_was(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text(path.read_text(encoding="utf-8").replace('"twice"', '"thrice"'), encoding="utf-8")
+    with pytest.raises(SnapshotError, match=f"line 4: {TWICE.id} was changed"):
+        read_snapshot(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "id,prompt\n", "[1]\n", "{}\n"])
+def test_another_file_is_no_snapshot(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(SnapshotError, match="is no snapshot of a pool"):
+        read_snapshot(tmp_path)
+
+
+def test_a_line_is_missing(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text(
+        "".join(path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]), encoding="utf-8"
+    )
+    with pytest.raises(SnapshotError, match=f"{BOTH.id} lacks its parts {TWICE.id}"):
+        read_snapshot(path)
+
+
+def test_nothing_is_written_that_could_not_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match=f"lacks its parts {TWICE.id}"):
+        write_snapshot(tmp_path, [BOTH, ADD], {BOTH.id: 1}, FROM)
+    with pytest.raises(SnapshotError, match="a level and no material: pnobody"):
+        write_snapshot(tmp_path, [ADD], {"pnobody": 1}, FROM)
+    with pytest.raises(SnapshotError, match=f"{ADD.id} cannot be written"):
+        write_snapshot(tmp_path, [replace(ADD, evidence={"raw": b"\0"})], {ADD.id: 1}, FROM)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_licence_is_said_by_the_member_by_what_it_is_made_of_or_by_nobody() -> None:
+    imported = replace(ADD, evidence={"licence": "MIT"})
+    pool = {each.id: each for each in (imported, TWICE, BOTH)}
+    assert licence_of(imported, pool.__getitem__) == "MIT"
+    assert licence_of(TWICE, pool.__getitem__) == "Apache-2.0"
+    assert licence_of(ADD, pool.__getitem__) == "NOASSERTION"
+    assert licence_of(ADD, pool.__getitem__, "CC-BY-4.0") == "CC-BY-4.0"
+    assert licence_of(BOTH, pool.__getitem__) == "Apache-2.0 AND MIT"
+
+
+def test_lineage_names_the_maker_the_parents_and_the_parts() -> None:
+    assert lineage_of(BOTH) == {"origin": "composer", "parents": [ADD.id], "parts": [ADD.id, TWICE.id]}
+    assert lineage_of(ADD) == {"origin": "policy", "parents": ["pmother"], "parts": []}
