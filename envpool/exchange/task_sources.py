@@ -1,0 +1,122 @@
+"""Where the tasks of a taskset come from: a service that evolves, or a pool as it is.
+
+Invariant: what scores a question needs its recipe alone. A process opens a source once, at its first use, and a process
+that was forked opens its own.
+"""
+
+import itertools
+import os
+import threading
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+from envpool.contract import Outcome, Recipe
+from envpool.exchange.draws import item_seed
+from envpool.exchange.provenance import licence_of, lineage_of
+from envpool.exchange.service.backend import Question, name_of
+from envpool.families import kin
+from envpool.pool import Pool
+
+
+class Settings(Protocol):
+    """What a source is found by; see `verifiers_taskset.PoolTaskConfig`."""
+
+    source: str
+    client: str
+    token_env: str
+    patience: float
+
+
+class TaskSource(Protocol):
+    """Questions without end, and their verdicts."""
+
+    def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
+        """Raises ValueError where it has none of this kind."""
+        ...
+
+    async def score(self, recipe: Recipe, response: str, request: str) -> Outcome:
+        """The outcome of one response; counted once for each request, where anything is counted."""
+        ...
+
+    def provenance(self, member: str) -> dict[str, Any]:
+        """Where a member comes from."""
+        ...
+
+
+class ServiceSource:
+    """A service: it decides what is asked, and counts what is answered."""
+
+    def __init__(self, settings: Settings) -> None:
+        from envpool.exchange.service.client import (
+            ServiceClient,
+        )  # needs httpx, which a pool in a folder does not
+
+        token = os.environ.get(settings.token_env, "") if settings.token_env else ""
+        self._client = ServiceClient(settings.source, settings.client, token, patience=settings.patience)
+
+    def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
+        """As `TaskSource.questions`; the service has seeds of its own."""
+        if held_out:
+            raise ValueError(
+                "a service asks what is trained on; take held-out questions from a folder or a snapshot"
+            )
+        return self._client.questions(ahead)
+
+    async def score(self, recipe: Recipe, response: str, request: str) -> Outcome:
+        """As `TaskSource.score`. Raises ServiceError."""
+        (outcome,) = await self._client.score_async(recipe, [response], request)
+        return outcome
+
+    def provenance(self, member: str) -> dict[str, Any]:
+        """As `TaskSource.provenance`."""
+        return {"service": self._client.url}
+
+
+class PoolSource:
+    """A folder or a snapshot, as it was when it was opened."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._pool = Pool.open(settings.source)
+
+    def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
+        """As `TaskSource.questions`. Raises NoQuestion, ProgramFault."""
+        for item in itertools.count():
+            instance = self._pool.draw(item_seed(seed, item), held_out=held_out)
+            member = self._pool.get(instance.recipe.member)
+            family = member.family or kin(member)
+            yield Question(instance.recipe, instance.prompt, name_of(member), family)
+
+    async def score(self, recipe: Recipe, response: str, request: str) -> Outcome:
+        """As `TaskSource.score`; nothing is counted. Raises UnknownMember, ProgramFault, SandboxUnavailable."""
+        pool = self._pool.aio
+        return await pool.score(await pool.build(recipe), response)
+
+    def provenance(self, member: str) -> dict[str, Any]:
+        """As `TaskSource.provenance`."""
+        found, unsaid = self._pool.get(member), self._pool.snapshot.provenance.licence
+        return {
+            "fingerprint": self._pool.fingerprint,
+            "licence": licence_of(found, self._pool.get, unsaid),
+            **lineage_of(found),
+        }
+
+
+_opening = threading.Lock()
+_opened: dict[tuple[int, str, str, str, float], TaskSource] = {}
+
+
+def source_of(settings: Settings) -> TaskSource:
+    """The source, opened at its first use in this process. Raises ValueError where none is named; StoreError, NoPool,
+    SnapshotError, OSError.
+    """
+    if not settings.source:
+        raise ValueError(
+            "task.source names no pool: a service's URL, a run's or pool's folder, or a snapshot "
+            "(--env.taskset.task.source with verifiers' own commands)"
+        )
+    key = os.getpid(), settings.source, settings.client, settings.token_env, settings.patience
+    with _opening:
+        if key not in _opened:
+            remote = settings.source.startswith(("http://", "https://"))
+            _opened[key] = ServiceSource(settings) if remote else PoolSource(settings)
+        return _opened[key]
