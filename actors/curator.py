@@ -52,6 +52,11 @@ class CuratorActor(Actor):
         """Take answers in, and carry out what they decide."""
         await self.ready()
         await self.peers.pool.record(counts)
+        await self.learn(counts)
+
+    async def learn(self, counts: list[AnswerCount]) -> None:
+        """Carry out what answers decide that the pool has already."""
+        await self.ready()
         self._follow()  # what was quarantined since decides nothing
         for decision in [decision for count in counts for decision in self._curator.record(count)]:
             try:
@@ -81,7 +86,7 @@ class CuratorActor(Actor):
 
     async def drain(self) -> None:
         await super().drain()
-        await self.until_gone(self.config.own("solver"))
+        await self.until_gone(self.config.own("solver"), "server")
         if hasattr(self, "_curator"):
             await self._save()
 

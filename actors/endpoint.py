@@ -1,4 +1,4 @@
-"""The endpoint actor: an attached policy that a server elsewhere answers for.
+"""The endpoint actor: a policy that a server elsewhere answers for, an attached one or that of a trainer elsewhere.
 
 Invariant: it answers as a solver does, from the same conversation, and has neither weights nor a rollout: its answers
 are counted and never trained on. What it asks for, and how often at once, is `training.policy.endpoint`'s.
@@ -26,19 +26,7 @@ class EndpointActor(Actor):
         self._engine: EndpointEngine | None = None
 
     async def start(self) -> None:
-        # From the pool itself: a replica may not know a policy yet that was attached just now.
-        now = wanted.kept(await self.peers.pool.state(wanted.KEY), self.config)
-        spec = now.policy(self.config.policy.name)
-        engine = EndpointEngine(
-            EndpointSettings(
-                spec.endpoint,
-                spec.model,
-                spec.key_env,
-                concurrency=spec.concurrency,
-                timeout_seconds=spec.timeout_seconds,
-                retries=spec.retries,
-            )
-        )
+        engine = EndpointEngine(await self._settings())
         await engine.start()
         self._engine = engine
 
@@ -52,6 +40,22 @@ class EndpointActor(Actor):
             asked = requests(Chat() if plain else self._chat, prompts, n, max_tokens, temperature)
             groups = await self._engine.generate(asked)
         return [[sample.to_dict() for sample in group] for group in groups]
+
+    async def _settings(self) -> EndpointSettings:
+        policy = self.config.policy
+        if not policy.attached:
+            return EndpointSettings(policy.endpoint, policy.model, policy.key_env)
+        # From the pool itself: a replica may not know a policy yet that was attached just now.
+        now = wanted.kept(await self.peers.pool.state(wanted.KEY), self.config)
+        spec = now.policy(policy.name)
+        return EndpointSettings(
+            spec.endpoint,
+            spec.model,
+            spec.key_env,
+            concurrency=spec.concurrency,
+            timeout_seconds=spec.timeout_seconds,
+            retries=spec.retries,
+        )
 
     def gauges(self) -> dict[str, float]:
         return self._engine.metrics() if self._engine else {}

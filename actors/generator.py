@@ -101,7 +101,8 @@ class GeneratorActor(Actor):
 
     async def _drafted(self) -> Draft | None:
         """A new draft, which the pool keeps; None where the model could not be asked."""
-        generator, policy, far = self.config.generator, self.config.policy, self.config.writer.endpoint
+        generator, policy = self.config.generator, self.config.policy
+        far = policy.endpoint or self.config.writer.endpoint
         chosen = choose_parents(self.pool_reader, self._rng, generator.few_shot, generator.seed_floor)
         parents = {each.id: each.material.source for each in chosen if isinstance(each.material, Program)}
         prompt = proposal_prompt(list(parents.values()))
@@ -182,7 +183,7 @@ class GeneratorActor(Actor):
         ]
         policy = self.config.policy.name
         await self.peers.metrics.proposals(rows, policy)
-        if self.config.generator.train and verdicts:
+        if self.config.trains_on_proposals and verdicts:
             samples = [draft.samples[index] for index in verdicts]
             group = proposal_group(draft.id, policy, samples, list(verdicts.values()), self._rewards)
             await self.peers[self.config.own("buffer")].offer(group.to_dict())

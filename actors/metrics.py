@@ -180,10 +180,13 @@ class MetricsActor(Actor):
             self._writer.event("alarm_ended", _named(alarm) | {"seconds": now - alarm.since})
 
     def _status(self) -> dict[str, Any]:
-        reader, wanted = self.pool_reader, self.wanted
+        reader, wanted, served = self.pool_reader, self.wanted, self.config.serve.enabled
         success = {role: _rates(answers) for role, answers in self._answered.items()}
         policy = self.config.policy
-        own = {"name": policy.name, "model": policy.model, "solves": True, "writes": self.config.policy_writes}
+        own = {
+            "name": policy.name, "model": policy.model, "endpoint": policy.endpoint, "solves": True,
+            "writes": self.config.policy_writes, "trainable": not served,
+        }  # fmt: skip
         return {
             "run": self.config.run.name,
             "phase": self.phase,
@@ -200,6 +203,7 @@ class MetricsActor(Actor):
             "passing": {role: _past(rows) for role, rows in self._proposed.items()},
             "earned": {role: _means(rows) for role, rows in self._proposed.items()},
             "policies": overview.policies(own, wanted, success, reader.state),
+            "serving": self._reports.get("server", {}).get("serving", {}) if served else None,
             "nodes": overview.nodes(self._reports),
             "restarts": overview.restarts(self._reports),
             "last_steps": list(self._steps)[-20:],

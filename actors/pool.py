@@ -80,6 +80,10 @@ class PoolActor(Actor):
         """Add answer counts to the statistics."""
         await self._commit(lambda pool: pool.record(counts))
 
+    async def record_once(self, request: str, counts: list[Any]) -> bool:
+        """The same once for each name of a request; False the second time. Idempotent."""
+        return await self._commit(lambda pool: pool.record_once(request, counts))
+
     async def set_level(self, id: str, policy: str, level: int, reason: str) -> None:
         """The level that a policy is now asked at."""
         await self._commit(lambda pool: pool.set_level(id, policy, level, reason))

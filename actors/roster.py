@@ -30,7 +30,7 @@ KINDS = frozenset(
     name
     for row in (
         ("pool", "metrics", "supervisor", "follower", "buffer", "curator", "learner", "solver", "calibrator"),
-        ("sandbox", "novelty", "validator", "evaluator", "composer", "generator"),
+        ("sandbox", "novelty", "validator", "evaluator", "composer", "generator", "server"),
     )
     for name in row
 )
@@ -72,7 +72,7 @@ class Post:
     def load(self, config: Config) -> type:
         """The actor's class, ours or what `run.actors` has in its place; imported only where the actor is made."""
         kind = self.kind.rpartition(".")[2]
-        if kind == "solver" and self.policy and self.policy.endpoint:
+        if kind == "solver" and (self.policy or config.policy).endpoint:
             kind = "endpoint"
         module, name = config.run.actors.get(kind, self.path).split(":")
         return getattr(importlib.import_module(module), name)
@@ -111,14 +111,17 @@ def posts(config: Config, wanted: Wanted | None = None) -> list[Post]:
     head = [
         Post("pool", "actors.pool:PoolActor", Place.HEAD),
         Post("metrics", "actors.metrics:MetricsActor", Place.HEAD),
-        Post("buffer", "actors.buffer:BufferActor", Place.HEAD),
         Post("curator", "actors.curator:CuratorActor", Place.HEAD),
     ]
-    rest = [
+    learning = [
+        Post("buffer", "actors.buffer:BufferActor", Place.HEAD),
         Post("learner", "actors.learner:LearnerActor"),
+        Post("evaluator", "actors.evaluator:EvaluatorActor"),
+    ]
+    serving = [Post("server", "actors.server:ServerActor", Place.HEAD)]
+    rest = [
         Post("novelty", "actors.novelty:NoveltyActor"),
         Post("validator", "actors.validator:ValidatorActor"),
-        Post("evaluator", "actors.evaluator:EvaluatorActor"),
     ]
     sandboxes = [
         Post(name, "actors.sandbox:SandboxActor", cpus=config.sandbox.cpus)
@@ -129,7 +132,8 @@ def posts(config: Config, wanted: Wanted | None = None) -> list[Post]:
         *(Post(name, "actors.generator:GeneratorActor") for name in _numbered("generator", wanted)),
     ]
     attached = [post for spec in wanted.policies for post in _of_policy(config, spec, wanted)]
-    return [*head, *_solvers(config, "solver", wanted, None), *sandboxes, *rest, *makers, *attached]
+    own = [*(serving if config.serve.enabled else learning), *_solvers(config, "solver", wanted, None)]
+    return [*head, *own, *sandboxes, *rest, *makers, *attached]
 
 
 def names(config: Config, wanted: Wanted) -> set[str]:
@@ -238,6 +242,8 @@ def _of_policy(config: Config, spec: PolicySpec, wanted: Wanted) -> list[Post]:
 
 
 def _solvers(config: Config, kind: str, wanted: Wanted, spec: PolicySpec | None) -> list[Post]:
+    if config.policy.endpoint:
+        return [Post(name, "actors.endpoint:EndpointActor") for name in _numbered(kind, wanted)]
     solver = config.solver
     gpus = solver.gpus * solver.tensor_parallel
     where = {"place": Place.GROUP, "gpus": gpus, "cpus": solver.cpus} if gpus else {}
@@ -248,7 +254,7 @@ def _solvers(config: Config, kind: str, wanted: Wanted, spec: PolicySpec | None)
 
 
 def _numbered(kind: str, wanted: Wanted) -> list[str]:
-    return [f"{kind}-{index}" for index in range(wanted.counts[kind])]
+    return [f"{kind}-{index}" for index in range(wanted.counts.get(kind, 0))]
 
 
 def _placed(post: Post, config: Config, node: str | None, avoid: Collection[str]) -> dict[str, Any]:

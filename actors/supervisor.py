@@ -113,7 +113,7 @@ class SupervisorActor(Actor):
     async def _save_each(self) -> dict[str, Any]:
         """By policy with a learner: the step that is saved, or why it could not be."""
         await self.ready()
-        learners = {self.config.policy.name: "learner"}
+        learners = {} if self.config.serve.enabled else {self.config.policy.name: "learner"}
         learners |= {spec.name: f"{spec.name}.learner" for spec in self.wanted.policies if spec.trainable}
         limit = self.config.supervision.drain_seconds
         saving = [asyncio.wait_for(self.peers[name].checkpoint(), limit) for name in learners.values()]
@@ -195,7 +195,7 @@ class SupervisorActor(Actor):
         for names in in_order(there):
             await asyncio.gather(*map(self._end, names))
         self._farewell = asyncio.create_task(self._end_itself())
-        return {"checkpoint": saved, "phase": phase}
+        return {"checkpoint": saved, "phase": phase, "served": self.config.serve.enabled}
 
     def _standing(self) -> tuple[str, int]:
         """The phase, empty where there is no pool yet, and the step that is saved."""
@@ -207,6 +207,9 @@ class SupervisorActor(Actor):
     async def _save(self, phase: str) -> None:
         if phase not in ("", "done"):
             await self.peers.pool.put_state("draining", True)
+        if self.config.serve.enabled and phase == "training":
+            limit = self.config.supervision.drain_seconds
+            await self._tried("server", self.peers.server.settled(), limit)
         if phase in ("training", "final", "done"):  # before it there is nothing to save
             for policy, result in (await self._save_each()).items():
                 if isinstance(result, BaseException):
@@ -267,9 +270,13 @@ class SupervisorActor(Actor):
             raise RuntimeError(
                 "no seed and no brick passed the gates; see `envolve pool ls --status rejected`"
             )
-        await self._enter("baseline" if self.config.evaluation.enabled else "training")
+        evaluated = self.config.evaluation.enabled and not self.config.serve.enabled
+        await self._enter("baseline" if evaluated else "training")
 
     async def _await_training(self) -> None:
+        if self.config.serve.enabled:  # for as long as somebody trains on it elsewhere
+            await self.idle("", TICK_SECONDS)
+            return
         progress = await self.peers.learner.progress()
         if progress["step"] >= self.config.run.steps and progress["checkpoint"] >= self.config.run.steps:
             await self._enter("final" if self.config.evaluation.enabled else "done")

@@ -39,8 +39,8 @@ class ValidatorActor(Actor):
             self.peers.novelty,
             register,
             settings=settings_of(self.config),
-            calibrate=models.calibrate if self.config.admission.calibrate else None,
-            review=models.review if self.config.review.enabled else None,
+            calibrate=models.calibrate if self.config.admission.calibrate and self.config.asks_policy else None,
+            review=models.review if self.config.reviews else None,
             fallen=fallen_before(self.pool_reader),
         )
         self._slots = asyncio.Semaphore(self.config.admission.concurrent)

@@ -155,6 +155,8 @@ def _stopped(done: Status) -> Interrupted:
     """What a stop leaves behind, as the supervisor says it."""
     if not done["phase"]:
         return Interrupted("stopped before the run had begun", resumes=False)
+    if done.get("served"):
+        return Interrupted("stopped; the pool and the statistics of its answers are kept")
     if done["checkpoint"]:
         return Interrupted(f"drained; step {done['checkpoint']} is saved")
     if done["phase"] in BEFORE_UPDATES:

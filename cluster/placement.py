@@ -108,7 +108,7 @@ def demand(config: Config, wanted: Wanted | None = None) -> Demand:
     wanted = wanted or first(config)
     cpus = config.sandbox.cpus
     gangs = [
-        *_of_policy(config, wanted.counts["solver"], trained=True),
+        *([] if config.serve.enabled else _of_policy(config, wanted.counts["solver"], trained=True)),
         Gang("sandbox", wanted.counts["sandbox"], 0.0, cpus, 0, "", "sandbox.cpus", "sandbox.count"),
     ]
     for spec in wanted.policies:

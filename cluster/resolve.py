@@ -20,7 +20,7 @@ from cluster.config import Config
 from cluster.spelling import SMALLEST
 from envpool.shipped import TooFewBricks, UnknownProgram
 
-PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper")
+PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper", "serve")
 
 MOVED = {
     "composer.operators": "compose.operators",

@@ -29,7 +29,7 @@ FIXED = (
     "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
     "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "bricks.subset",
     "evaluation.questions", "evaluation.held_out_questions", "evaluation.level",
-    "evaluation.repeats", "evaluation.temperature",
+    "evaluation.repeats", "evaluation.temperature", "serve.enabled",
 )  # fmt: skip
 
 

@@ -87,8 +87,10 @@ class Wanted(Section):
 
 
 def first(config: Config) -> Wanted:
-    """As the configuration says."""
+    """As the configuration says; the policy of a trainer elsewhere is asked only where it has an endpoint."""
     counts = {kind: getattr(config, kind).count for kind in SCALABLE}
+    if not config.asks_policy:
+        del counts["solver"]
     return _written_by(Wanted(counts=counts, configured=counts), _configured_writer(config))
 
 
@@ -101,7 +103,8 @@ def begun(wanted: Wanted, config: Config) -> Wanted:
     """A run is taken up: counts and a writer that the configuration changed since win, all else stays."""
     now = first(config)
     changed = {kind: count for kind, count in now.configured.items() if wanted.configured.get(kind) != count}
-    wanted = wanted.model_copy(update={"counts": wanted.counts | changed, "configured": now.configured})
+    kept = {kind: count for kind, count in wanted.counts.items() if kind in now.configured or "." in kind}
+    wanted = wanted.model_copy(update={"counts": kept | changed, "configured": now.configured})
     return wanted if wanted.writer == now.writer else _written_by(wanted, now.writer)
 
 
@@ -154,7 +157,12 @@ def for_policy(config: Config, spec: PolicySpec) -> Config:
     It writes environments only where it is to, earns a gradient for them only where it is trained, and no grammar does.
     """
     policy = PolicyConfig(
-        **{**config.policy.model_dump(), "name": spec.name, "model": spec.model, "attached": True}
+        **{
+            **config.policy.model_dump(exclude={"endpoint", "key_env"}),
+            "name": spec.name,
+            "model": spec.model,
+            "attached": True,
+        }
     )
     solver = config.solver.model_copy(update={"gpus": spec.gpus, "tensor_parallel": 1})
     learner = config.learner
@@ -178,11 +186,11 @@ def for_policy(config: Config, spec: PolicySpec) -> Config:
 def rows(wanted: Wanted, config: Config) -> list[dict[str, Any]]:
     """The run's own policy, then the attached ones: what each is, and how many solvers it is to have."""
     own = {
-        "name": config.policy.name, "model": config.policy.model, "endpoint": "", "trainable": True,
-        "solves": True, "writes": config.policy_writes,
+        "name": config.policy.name, "model": config.policy.model, "endpoint": config.policy.endpoint,
+        "trainable": not config.serve.enabled, "solves": True, "writes": config.policy_writes,
     }  # fmt: skip
     return [
-        {**own, "own": True, "solvers": wanted.counts["solver"]},
+        {**own, "own": True, "solvers": wanted.counts.get("solver", 0)},
         *(
             {**spec.model_dump(mode="json"), "own": False, "solvers": wanted.counts[f"{spec.name}.solver"]}
             for spec in wanted.policies

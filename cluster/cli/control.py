@@ -56,7 +56,10 @@ def stop(
     """Finish the updates under way, save, and end the run; the same `envolve run` resumes it."""
     with reached(run, folder, address) as control:
         done = control.stop(now, _Progress(control.run, now).show)
-    saved = f"step {done['checkpoint']} is saved" if done.get("checkpoint") else "no step is saved"
+    if done.get("served"):
+        saved = "the pool and the statistics of its answers are kept"
+    else:
+        saved = f"step {done['checkpoint']} is saved" if done.get("checkpoint") else "no step is saved"
     step = f"; {saved}" if done else ""
     typer.echo(f"{control.run} is stopped{step}; the same `envolve run` resumes it")
 

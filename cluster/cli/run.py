@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -19,6 +20,8 @@ from envpool.store import StoreError
 from training.policy.source import ModelUnavailable, is_writer, resolve_model
 
 INTERRUPTED_EXIT = 130
+SERVER = ("fastapi", "uvicorn")
+"""What the extra `serve` brings for a run with a trainer elsewhere."""
 
 
 def run(
@@ -52,7 +55,10 @@ def run(
     if dry_run:
         typer.echo(dump(resolved), nl=False)
     else:
-        _require_writer(resolved.policy.model)
+        if resolved.serve.enabled:
+            _require_server()
+        else:
+            _require_writer(resolved.policy.model)
         _drive(named(settled(resolved)), plain, detach)
 
 
@@ -63,6 +69,11 @@ def _require_writer(model: str) -> None:
             resolve_model(model)
     except ModelUnavailable as error:
         fail(f"policy.model: {error}", 2)
+
+
+def _require_server() -> None:
+    if lacking := [name for name in SERVER if find_spec(name) is None]:
+        fail(f"a run that serves needs {' and '.join(lacking)}: pip install 'envolve[serve]'", 2)
 
 
 def _drive(config: Config, plain: bool, detach: bool) -> None:

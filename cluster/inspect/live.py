@@ -42,7 +42,7 @@ def render(status: Status) -> RenderableType:
         *tables.past(status),
         panels,
         *tables.policies(status),
-        tables.steps(status),
+        *(tables.served(status) if _serves(status) else [tables.steps(status)]),
         *tables.nodes(status),
         *tables.running(status),
         tables.actors(status),
@@ -53,9 +53,9 @@ def line(status: Status) -> str:
     """The same in one line, for logs."""
     if not status.get("phase"):
         return "; ".join(["starting the actors", *_awaited(status)])
-    progress, solver = status["progress"], status["success"].get("solver", {})
+    solver = status["success"].get("solver", {})
     pool = ", ".join(f"{count} {name}" for name, count in status["pool"].items() if count)
-    words = [f"{_state(status)}: step {progress['step']}/{status['steps']}"]
+    words = [f"{_state(status)}: {_reached(status)}"]
     if solver:
         words.append(f"success {solver['success']:.3f}, well-formed {solver['parsed']:.2f}")
     if alarms := _standing(status):
@@ -95,6 +95,7 @@ class LiveView:
             status.get("progress", {}).get("step"),
             bool(status.get("paused")),
             tuple(_standing(status)),
+            tuple((status.get("serving") or {}).get("clients", ())),
         )
         now = time.monotonic()
         waits = status.get("phase", "starting") == "starting" and now - self._printed >= WAITING_SECONDS
@@ -104,17 +105,38 @@ class LiveView:
 
 
 def _headline(status: Status) -> RenderableType:
-    progress = status["progress"]
-    step = (status.get("checkpoint") or {}).get("step", 0)
-    saved = f"saved at {step}" if step else "nothing saved yet"
     minutes = status["running_seconds"] / 60
     words = Text.assemble(
-        (status["run"], "bold"), f"  {_state(status)}  step ", (str(progress["step"]), "bold"),
-        f" of {status['steps']}  policy version {progress['version']}  {saved}  "
-        f"{tokens_per_second(status['actors']):.0f} tokens/s  {minutes:.1f} min",
+        (status["run"], "bold"), f"  {_state(status)}  ", *_progress(status),
+        f"  {tokens_per_second(status['actors']):.0f} tokens/s  {minutes:.1f} min",
         *(f"\n{words}" for words in _awaited(status)),
     )  # fmt: skip
     return Panel(words, title="Envolve")
+
+
+def _progress(status: Status) -> list[str | tuple[str, str]]:
+    """How far the run is: in updates, or where it serves a trainer elsewhere."""
+    if _serves(status):
+        return [_reached(status)]
+    progress, step = status["progress"], (status.get("checkpoint") or {}).get("step", 0)
+    saved = f"saved at {step}" if step else "nothing saved yet"
+    rest = f" of {status['steps']}  policy version {progress['version']}  {saved}"
+    return ["step ", (str(progress["step"]), "bold"), rest]
+
+
+def _reached(status: Status) -> str:
+    if not _serves(status):
+        return f"step {status['progress']['step']}/{status['steps']}"
+    serving = status["serving"]
+    if not serving:
+        return "the server has not reported"
+    answers = sum(client["scored"] for client in serving["clients"].values())
+    return f"serving {len(serving['clients'])} clients at {serving['url']}, {answers} answers judged"
+
+
+def _serves(status: Status) -> bool:
+    """Whether a trainer elsewhere is in the learner's place."""
+    return status.get("serving") is not None
 
 
 def _state(status: Status) -> str:

@@ -87,6 +87,19 @@ def steps(status: Status) -> RenderableType:
     return table
 
 
+def served(status: Status) -> list[RenderableType]:
+    """The clients of a run that serves a trainer elsewhere, the last that asked at the end."""
+    clients = (status.get("serving") or {}).get("clients", {})
+    if not clients:
+        return []
+    table = Table("client", "questions", "judged", "no verdict", "last seen", title="Served")
+    for name, row in clients.items():
+        seen = f"{duration(max(0.0, status.get('at', time.time()) - row['seen']))} ago"
+        counts = (str(row[key]) for key in ("sampled", "scored", "failed"))
+        table.add_row(Text(visible(name)), *counts, seen)
+    return [table]
+
+
 def policies(status: Status) -> list[RenderableType]:
     """The policies of a run that has more than its own."""
     rows = status.get("policies", ())

@@ -52,7 +52,7 @@ def policies(
     """
     specs = [spec.model_dump(mode="json", include=_SHOWN) for spec in wanted.policies]
     rows = [
-        {**own, "endpoint": "", "trainable": True, "own": True},
+        {"endpoint": "", "trainable": True, **own, "own": True},
         *({**spec, "own": False} for spec in specs),
     ]
     return [_policy(row, wanted, success, state) for row in rows]

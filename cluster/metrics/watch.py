@@ -84,8 +84,7 @@ class Watch:
         while self._answers and self._answers[0][0] < now - WINDOW_SECONDS:
             self._answers.popleft()
         begun = now if self._working_since is None else self._working_since
-        policies = [policy for policy in status.get("policies", ()) if policy.get("trainable")]
-        learners = {"" if policy.get("own") else policy["name"]: policy for policy in policies} or {"": {}}
+        learners = _learners(status)
         # One that is attached again begins anew.
         self._updated = {name: self._updated.get(name, now) for name in learners}
         return Facts(
@@ -177,6 +176,13 @@ class Restarts:
         """It is not wanted any more."""
         for known in (self._pids, self._changes, self._growths):
             known.pop(name, None)
+
+
+def _learners(status: Record) -> dict[str, Record]:
+    """Policies that are trained here, the run's own as ""; the own alone in a status that says nothing of policies."""
+    if (policies := status.get("policies")) is None:
+        return {"": {}}
+    return {"" if policy.get("own") else policy["name"]: policy for policy in policies if policy.get("trainable")}
 
 
 def _refusals(funnel: Mapping[str, int]) -> dict[str, int]:

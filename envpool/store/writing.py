@@ -4,6 +4,7 @@ Invariants: each call writes, in one transaction of `transactions`, the record, 
 journal entry; an admitted id is never admitted again. What is admissible is judged elsewhere.
 """
 
+import hashlib
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import astuple
@@ -24,6 +25,12 @@ MOVES: dict[Status, frozenset[Status]] = {
     Status.QUARANTINED: frozenset(),
     Status.REJECTED: frozenset(),
 }
+
+
+REQUESTS = "request/"
+"""Beginning of the keys of groups that each hold one request's name, not answers."""
+REQUEST_SLOTS = 1 << 16
+"""Ours."""
 
 
 class PoolWriter(Transactions):
@@ -141,6 +148,20 @@ class PoolWriter(Transactions):
                 self._put("answers", key, encoding.pack_counts(total))
             if rows:
                 self._write("answers", step, evidence={"counts": [fields for _, _, fields in rows]})
+
+    def record_once(self, request: str, answers: Iterable[AnswerCount], step: int = 0) -> bool:
+        """As `record`, once for each name of a request; False where it was there before.
+
+        `REQUEST_SLOTS` names are remembered; a newer one takes an older one's slot by chance.
+        """
+        mark = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
+        key = f"{REQUESTS}{int.from_bytes(mark[:4]) % REQUEST_SLOTS}"
+        with self.batch():
+            if self.group(key) == mark:
+                return False
+            self.record(answers, step)
+            self.put_group(key, mark)
+            return True
 
     def set_level(self, identity: str, policy: str, level: int, reason: str, step: int = 0) -> bool:
         """Sets the level a policy is at; False if it is there already."""
