@@ -25,10 +25,10 @@ from training.grpo.settings import rank_groups
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Count = Annotated[int, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
-
-
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "::1")
 """Where nobody but this machine's own users can listen or ask."""
+
+
 class Section(BaseModel):
     """A group of keys; frozen, and closed to keys that it does not name."""
 
@@ -66,14 +66,14 @@ class PolicyConfig(Section):
     )
     system: str = Field("", description="system message; empty: none")
     examples: tuple[tuple[str, str], ...] = Field((), description="worked examples: (user, assistant) turns")
-
-
     endpoint: BaseUrl = Field(
         "",
         description="of a served run: base URL of the trainer's OpenAI-compatible server; empty: its policy is never "
         "asked to write, to review or for calibration",
     )
     key_env: Variable = Field("", description="environment variable on the nodes that holds that server's key")
+
+
 class SolverConfig(Section):
     count: Count = 1
     gpus: Annotated[float, Field(ge=0)] = Field(0, description="a tensor-parallel rank; 0 is a CPU engine")
@@ -281,6 +281,15 @@ class EvaluationConfig(Section):
     repeats: Count = Field(1, description="answers a question; success is their mean")
 
 
+class ServeConfig(Section):
+    """A trainer elsewhere in the learner's place: over HTTP it takes questions and brings back answers to be judged."""
+
+    enabled: bool = Field(False, description="without learner, buffer and evaluator; the policy is the trainer's")
+    host: str = Field("127.0.0.1", description="to listen at, on the head node; another one needs serve.token_env")
+    port: Annotated[int, Field(ge=0, le=65535)] = Field(8321, description="0: a free one, which a restart keeps")
+    token_env: Variable = Field("", description="environment variable there that holds the token clients must send")
+
+
 class RewardConfig(Section):
     format_bonus: Annotated[float, Field(ge=0.0, le=0.5)] = Field(
         0.0, description="of a solver's readable answer: shaping, logged apart"
@@ -293,15 +302,6 @@ class RewardConfig(Section):
 
 
 class AlarmsConfig(Section):
-class ServeConfig(Section):
-    """A trainer elsewhere in the learner's place: over HTTP it takes questions and brings back answers to be judged."""
-
-    enabled: bool = Field(False, description="without learner, buffer and evaluator; the policy is the trainer's")
-    host: str = Field("127.0.0.1", description="to listen at, on the head node; another one needs serve.token_env")
-    port: Annotated[int, Field(ge=0, le=65535)] = Field(8321, description="0: a free one, which a restart keeps")
-    token_env: Variable = Field("", description="environment variable there that holds the token clients must send")
-
-
     infrastructure_rate: Share = Field(0.05, description="share of responses that got no verdict")
     stall_minutes: Seconds = Field(10.0, description="without a learner update")
     logprob_diff: Annotated[float, Field(gt=0)] = Field(
@@ -353,6 +353,7 @@ class Config(Section):
     pool: PoolConfig = PoolConfig()
     bricks: BricksConfig = BricksConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    serve: ServeConfig = ServeConfig()
     reward: RewardConfig = RewardConfig()
     supervision: SupervisionConfig = SupervisionConfig()
     alarms: AlarmsConfig = AlarmsConfig()
@@ -365,7 +366,6 @@ class Config(Section):
 
     @property
     def policy_folder(self) -> Path:
-    serve: ServeConfig = ServeConfig()
         """Where the weights and checkpoints of the actor's policy lie."""
         return self.run_folder / "policies" / self.policy.name if self.policy.attached else self.run_folder
 
@@ -410,6 +410,11 @@ class Config(Section):
         return self.composer.enabled and self.compose.mode != "single"
 
     @property
+    def reviews(self) -> bool:
+        """Whether what a policy wrote is reviewed: by another model, or by the run's own where that can be asked."""
+        return self.review.enabled and (self.asks_policy or self.review.by not in ("", self.policy.name))
+
+    @property
     def namespace(self) -> str:
         """The Ray namespace that the run's named actors live in."""
         return f"envolve-{self.run.name}"
@@ -422,11 +427,6 @@ class Config(Section):
     def _sections_agree(self) -> Config:
         # Its own rules, said before an actor meets them.
         CurationSettings(**self.curation.model_dump(), mode=self.compose.mode)
-    @property
-    def reviews(self) -> bool:
-        """Whether what a policy wrote is reviewed: by another model, or by the run's own where that can be asked."""
-        return self.review.enabled and (self.asks_policy or self.review.by not in ("", self.policy.name))
-
         rank_groups(self.learner.ranks, self.learner.ranks_per_node)
         _check_rung(self.sandbox)
         room = self.policy.max_model_len
@@ -437,6 +437,17 @@ class Config(Section):
         ):
             if tokens >= room:
                 raise ValueError(f"{key}={tokens} leaves no room for a prompt in policy.max_model_len={room}")
+        if self.policy.endpoint and not self.serve.enabled:
+            raise ValueError(
+                f"policy.endpoint={self.policy.endpoint} is that of a trainer elsewhere: set serve.enabled=true, and "
+                "the run has no learner. A model that only answers is attached (`envolve attach`); one that only "
+                "writes is writer.endpoint"
+            )
+        if self.serve.enabled and self.serve.host not in LOCAL_HOSTS and not self.serve.token_env:
+            raise ValueError(
+                f"serve.host={self.serve.host} lets other machines ask: name the environment variable of the head node "
+                "that holds the token they must send, serve.token_env=ENVOLVE_TOKEN"
+            )
         if self.writer.endpoint and self.policy.name == "writer" and not self.policy.attached:
             raise ValueError("policy.name=writer is the name of the model at writer.endpoint; choose another")
         for key, lacking in (("endpoint", "model"), ("model", "endpoint")):
@@ -449,17 +460,6 @@ class Config(Section):
             raise ValueError(
                 f"admission.distinct_answers={distinct} is more than all {draws} draws "
                 "(admission.seeds_per_level x admission.levels)"
-            )
-        if self.policy.endpoint and not self.serve.enabled:
-            raise ValueError(
-                f"policy.endpoint={self.policy.endpoint} is that of a trainer elsewhere: set serve.enabled=true, and "
-                "the run has no learner. A model that only answers is attached (`envolve attach`); one that only "
-                "writes is writer.endpoint"
-            )
-        if self.serve.enabled and self.serve.host not in LOCAL_HOSTS and not self.serve.token_env:
-            raise ValueError(
-                f"serve.host={self.serve.host} lets other machines ask: name the environment variable of the head node "
-                "that holds the token they must send, serve.token_env=ENVOLVE_TOKEN"
             )
         if (parts := self.reward.validation + self.reward.quality + self.reward.novelty) > 1 + 1e-9:
             raise ValueError(f"reward.validation, reward.quality and reward.novelty are {parts:g} together, above 1")
