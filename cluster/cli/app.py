@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cluster.cli import control, doctor, judge, policies, pool, status, warmstart
+from cluster.cli import control, doctor, judge, policies, pool, serve, status, warmstart
 from cluster.cli.run import run
 
 
@@ -42,6 +42,7 @@ app.command()(policies.policies)
 app.command()(judge.judge)
 app.command()(doctor.doctor)
 app.command()(warmstart.warmstart)
+app.command()(serve.serve)
 app.add_typer(pool.app, name="pool")
 
 

@@ -24,19 +24,24 @@ _one_at_a_time = threading.Lock()  # LMDB opens a file once in a process
 
 def read_pool(path: str | Path) -> Snapshot:
     """What lies at the path, as it is now. Raises NoPool where nothing does, StoreError, SnapshotError, OSError."""
-    where = Path(path).expanduser()
-    if where.name == DATA:
-        where = where.parent
-    if (where / DATA).is_file():
-        return _stored(where)
-    if where.is_file() or (where / FILE).is_file():
+    where = _meant(path)
+    if (folder := store_at(where)) is not None:
+        return _stored(folder, "" if folder == where else where.resolve().name)
+    if _is_snapshot(where):
         return read_snapshot(where)
-    if (where / CONFIG_FILE).is_file() or (where / "pool" / DATA).is_file():
-        return _stored(pool_of(where), where.resolve().name)
     raise NoPool(
         f"there is no pool at {where}: neither a run's folder ({CONFIG_FILE}) nor a pool's ({DATA}) nor a snapshot "
         f"({FILE}, or a folder that holds one)"
     )
+
+
+def store_at(path: str | Path) -> Path | None:
+    """The pool's own folder that a path means, which may be a run's; None where it is a snapshot, or nothing."""
+    where = _meant(path)
+    if (where / DATA).is_file():
+        return where
+    is_run = (where / CONFIG_FILE).is_file() or (where / "pool" / DATA).is_file()
+    return pool_of(where) if is_run and not _is_snapshot(where) else None
 
 
 def snapshot_of(pool: PoolReads, run: str = "") -> Snapshot:
@@ -49,6 +54,15 @@ def snapshot_of(pool: PoolReads, run: str = "") -> Snapshot:
         parts = {part for member in active.values() for part in _parts(member)} - active.keys()
         provenance = Provenance(run=run, pool=pool.pool_id(), policy=policy, step=step)
         return Snapshot(active | _members(pool, sorted(parts)), levels, provenance)
+
+
+def _meant(path: str | Path) -> Path:
+    where = Path(path).expanduser()
+    return where.parent if where.name == DATA else where
+
+
+def _is_snapshot(where: Path) -> bool:
+    return where.is_file() or (where / FILE).is_file()
 
 
 def _stored(path: Path, run: str = "") -> Snapshot:

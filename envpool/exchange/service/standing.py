@@ -15,6 +15,7 @@ from typing import Any, Self, TypeVar
 
 from envpool.admission.admission import Admission
 from envpool.answer_counts import AnswerCount
+from envpool.async_pool import PACKAGES
 from envpool.contract import Outcome, Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Retire, Wake
 from envpool.curation.standings import standing_in
@@ -23,7 +24,7 @@ from envpool.exchange.service.live import LiveBackend
 from envpool.execution import Examiner
 from envpool.members import Composite, Member, Status
 from envpool.sandbox import LocalExecutor
-from envpool.store import PoolWriter, StoreError
+from envpool.store import NoPool, PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
 
 logger = logging.getLogger(__name__)
@@ -183,8 +184,18 @@ class StandingPool:
         settings: CurationSettings | None = None,
         packages: Sequence[str] = (),
     ) -> Self:
-        """The pool in this folder. Raises StoreError, also where a run or another service holds it."""
-        return cls(PoolWriter.open(path), policy, settings, packages)
+        """The pool in this folder. `packages` says where one lies that its programs import: "name=folder".
+
+        Raises StoreError, also where a run or another service holds it; SandboxUnavailable for a missing package.
+        """
+        if not (Path(path) / "data.mdb").is_file():
+            raise NoPool(f"there is no pool in {path}")  # one would be made
+        writer = PoolWriter.open(path)
+        try:
+            return cls(writer, policy, settings, _packages(writer, packages))
+        except BaseException:
+            writer.close()
+            raise
 
     async def __aenter__(self) -> Self:
         await self._run.start()
@@ -228,3 +239,11 @@ class StandingPool:
                 await self._run.save()
             except StoreError:
                 logger.exception("the curriculum was not saved")
+
+
+def _packages(pool: PoolWriter, places: Sequence[str]) -> list[str]:
+    """The third-party packages that members say they import, where they lie if that is said."""
+    known = {place.partition("=")[0]: place for place in places}
+    members = (pool.get(id) for id in (*pool.ids(Status.ACTIVE), *pool.ids(Status.RESTING)))
+    names = {name for member in members if member for name in member.evidence.get(PACKAGES) or ()}
+    return [known.get(name, name) for name in sorted(names)]
