@@ -46,6 +46,7 @@ class SandboxActor(Actor):
             ),
             rung=sandbox.rung,
             allow_unsafe=sandbox.allow_unsafe,
+            packages=sandbox.packages,
         )
         try:
             await executor.start()  # a node that cannot have one is known by its actor that does not start

@@ -62,15 +62,17 @@ class ValidatorActor(Actor):
         name: str = "",
         held_out: bool = False,
         proposal: dict[str, Any] | None = None,
+        facts: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         """All gates for one program; the verdict as plain data. Idempotent: a program is admitted once.
 
-        `proposal` (`Draft.origin`) is kept with the verdict, and asking again for the same one gives that verdict,
-        also while it is still judged: judged beside itself it would be its own copy.
+        `facts` are what it says of itself, for its evidence. `proposal` (`Draft.origin`) is kept with the verdict, and
+        asking again for the same one gives that verdict, also while it is still judged: judged beside itself it would
+        be its own copy.
         """
         await self.ready()
         if proposal is None:
-            return await self._judge(source, origin, parents, name, held_out, proposal)
+            return await self._judge(source, origin, parents, name, held_out, proposal, facts)
         key = str(proposal["id"]), source
         if (running := self._running.get(key)) is None:
             running = asyncio.ensure_future(self._judge(source, origin, parents, name, held_out, proposal))
@@ -145,7 +147,11 @@ class ValidatorActor(Actor):
         if self.pool_reader.get(Program(program.source, "", "", "", "").id) is not None:
             return True
         verdict = await self.judge(
-            program.source, program.origin.value, name=program.name, held_out=program.held_out
+            program.source,
+            program.origin.value,
+            name=program.name,
+            held_out=program.held_out,
+            facts=dict(program.facts),
         )
         return bool(verdict["admitted"])
 
@@ -162,6 +168,7 @@ class ValidatorActor(Actor):
         name: str,
         held_out: bool,
         proposal: dict[str, Any] | None,
+        facts: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         self._waiting += 1
         try:
@@ -171,17 +178,23 @@ class ValidatorActor(Actor):
                 verdict = await self._admission.judge(
                     source, Origin(origin), parents, name=name, held_out=held_out
                 )
-                return await self._conclude(verdict, source, origin, proposal)
+                return await self._conclude(verdict, source, origin, proposal, facts)
         finally:
             self._waiting -= 1
 
     async def _conclude(
-        self, verdict: Verdict, source: str, origin: str, proposal: dict[str, Any] | None
+        self,
+        verdict: Verdict,
+        source: str,
+        origin: str,
+        proposal: dict[str, Any] | None,
+        facts: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
         self._judged += 1
         self._note_review(verdict)
         plain = verdict.to_dict()
-        traced = {**plain["evidence"], PROPOSAL: proposal} if proposal else plain["evidence"]
+        evidence = {**plain["evidence"], **(facts or {})}
+        traced = {**evidence, PROPOSAL: proposal} if proposal else evidence
         if verdict.member is None:
             try:
                 await self._reject(verdict.id, origin, verdict.gate, verdict.reason, traced, source)

@@ -14,11 +14,13 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from cluster.spelling import BaseUrl, Choice, Names, Operators, Sizes, Subset, Variable, Wandb
+from cluster.spelling import BaseUrl, Choice, Folders, Names, Operators, Sizes, Subset, Variable, Wandb
 from envpool.curation import CurationSettings, Mode
+from envpool.exchange.brought import brought
 from envpool.members import OperatorName
 from envpool.sandbox import SandboxUnavailable
 from envpool.sandbox.ladder import asked_for
+from envpool.sandbox.packages import tops
 from envpool.shipped import Shipped, shipped
 from training.grpo.settings import rank_groups
 
@@ -128,14 +130,21 @@ class SandboxConfig(Section):
         "auto", description="auto: strict, or standard where the node has no more; a named one or none"
     )
     allow_unsafe: bool = Field(False, description="the second key to rung unsafe, which is no sandbox at all")
+    packages: Names = Field(
+        (), description="that imported environments use, installed on the nodes: a name, or name=folder"
+    )
 
 
-def _check_rung(sandbox: SandboxConfig) -> None:
-    """Raises ValueError for a rung that no node can give."""
+def _check_sandbox(sandbox: SandboxConfig) -> None:
+    """Raises ValueError for a rung that no node can give, and for what names no package."""
     try:
         asked_for(sandbox.rung, allow_unsafe=sandbox.allow_unsafe)
     except SandboxUnavailable as error:
         raise ValueError(f"sandbox.rung={sandbox.rung}: {error}") from None
+    try:
+        tops(sandbox.packages)
+    except SandboxUnavailable as error:
+        raise ValueError(f"sandbox.packages: {error}") from None
 
 
 class GeneratorConfig(Section):
@@ -257,6 +266,9 @@ class PoolConfig(Section):
     seeds: Choice = "all"
     bricks: Choice = "all"
     held_out: Names = Field((), description="set apart whole, for evaluation only; chosen or not; named as bricks are")
+    imports: Folders = Field(
+        (), description="what the run begins with as well: folders of pools, runs or snapshots, which every node sees"
+    )
     map_size_gib: Annotated[float, Field(gt=0)] = Field(16.0, description="sparse; a limit, not a cost")
     folder: Path | None = Field(
         None, description="of the LMDB, on a local disk of the head node; null: in the run's folder"
@@ -402,7 +414,8 @@ class Config(Section):
     def programs(self) -> list[Shipped]:
         """The programs that the run's pool begins with. Raises UnknownProgram, TooFewBricks, NotBrought."""
         pool = self.pool
-        return shipped(pool.seeds, pool.bricks, pool.held_out, self.bricks.subset, self.run.seed)
+        others = brought(pool.imports)
+        return shipped(pool.seeds, pool.bricks, pool.held_out, self.bricks.subset, self.run.seed, others)
 
     @property
     def composes(self) -> bool:
@@ -428,7 +441,7 @@ class Config(Section):
         # Its own rules, said before an actor meets them.
         CurationSettings(**self.curation.model_dump(), mode=self.compose.mode)
         rank_groups(self.learner.ranks, self.learner.ranks_per_node)
-        _check_rung(self.sandbox)
+        _check_sandbox(self.sandbox)
         room = self.policy.max_model_len
         for key, tokens in (
             ("policy.max_tokens", self.policy.max_tokens),
@@ -472,6 +485,6 @@ class Config(Section):
             )
         if self.bricks.subset != "all" and self.pool.bricks in ("none", ()):
             raise ValueError(f"bricks.subset={self.bricks.subset} is drawn from pool.bricks, which are none")
-        if self.pool.seeds in ("none", ()) and self.pool.bricks in ("none", ()):
+        if self.pool.seeds in ("none", ()) and self.pool.bricks in ("none", ()) and not self.pool.imports:
             raise ValueError("pool.seeds and pool.bricks are both 'none': there is nothing to train on")
         return self

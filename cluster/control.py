@@ -29,14 +29,17 @@ from ray.util import list_named_actors
 from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
 from cluster.wanted import WantedError
+from envpool.exchange.offers import Offer
+from envpool.members import Origin
 
-SUPERVISOR, METRICS = "supervisor", "metrics"
+SUPERVISOR, METRICS, VALIDATOR = "supervisor", "metrics", "validator"
 PREFIX = "envolve-"
 """Of the namespaces of runs; see `Config.namespace`."""
 CLIENT = "ray://"
 PROBE_SECONDS = 5.0
 CALL_SECONDS = 30.0
 SAVE_SECONDS = 600.0
+JUDGE_SECONDS = 600.0
 RESTART_SECONDS = 60.0
 """How long a supervisor may be away while Ray restarts it."""
 FAREWELL_SECONDS = 30.0
@@ -85,6 +88,11 @@ class Control:
     def checkpoint(self) -> dict[str, int]:
         """Save now; returns the step saved, by policy."""
         return self._ask("checkpoint", seconds=SAVE_SECONDS)
+
+    def judge(self, offer: Offer, origin: Origin) -> dict[str, Any]:
+        """An offer through the run's own gates, into its pool; the verdict as `Verdict.to_dict` has it."""
+        given = offer.source, origin.value, (), offer.name, offer.held_out, None, dict(offer.facts)
+        return self._ask("judge", *given, of=VALIDATOR, seconds=JUDGE_SECONDS)
 
     def overview(self) -> dict[str, Any]:
         """The wanted state, nodes with their actors, deaths by actor."""

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ValidationError
 
 from cluster.config import Config
 from cluster.spelling import SMALLEST
+from envpool.exchange.brought import NotBrought
+from envpool.sandbox.packages import tops
 from envpool.shipped import TooFewBricks, UnknownProgram
 
 PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper", "serve")
@@ -53,10 +55,15 @@ def validated(tree: dict[str, Any], source: str) -> Config:
     except ValidationError as error:
         lines = [_explain(dict(fault)) for fault in error.errors()]
         raise ConfigError(f"{source}: " + "\n  ".join(lines)) from error
+    except NotBrought as error:
+        raise ConfigError(f"{source}: pool.imports: {error}") from error
     except UnknownProgram as error:
         raise ConfigError(f"{source}: pool: {error}") from error
     except TooFewBricks as error:
         raise ConfigError(f"{source}: bricks.subset={config.bricks.subset}: {error}") from error
+    if lacking := {name for program in programs for name in program.packages} - tops(config.sandbox.packages):
+        every = ",".join([*config.sandbox.packages, *sorted(lacking)])
+        raise ConfigError(f"{source}: what pool.imports brings needs packages: sandbox.packages={every}")
     left = sum(not program.held_out for program in programs)
     if not left:
         raise ConfigError(

@@ -17,6 +17,9 @@ import yaml
 
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
+from envpool.admission.admission import BROUGHT
+from envpool.curation.standings import PLAYING
+from envpool.sandbox.packages import tops
 from envpool.store import NoPool, PoolReader, StoreError
 
 CONFIG_FILE = "config.yaml"
@@ -27,7 +30,7 @@ STATUS_FILE = "status.json"
 # A resumed run keeps these: its checkpoint, pool or held-out questions would mean something else.
 FIXED = (
     "run.seed", "policy.name", "policy.model", "policy.dtype", "policy.system", "policy.examples",
-    "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "bricks.subset",
+    "policy.max_tokens", "pool.folder", "pool.seeds", "pool.bricks", "pool.held_out", "pool.imports", "bricks.subset",
     "evaluation.questions", "evaluation.held_out_questions", "evaluation.level",
     "evaluation.repeats", "evaluation.temperature", "serve.enabled",
 )  # fmt: skip
@@ -94,6 +97,7 @@ def held(config: Config) -> Iterator[Path]:
                 f"run {config.run.name!r} is already driven by another process; look at it with "
                 f"`envolve status --run {config.run.name}`, or start another with run.name=OTHER"
             ) from error
+        _refuse_lacking(config)
         _settle_configuration(config, folder / CONFIG_FILE)
         yield folder
 
@@ -106,6 +110,19 @@ def _lock_file(folder: Path) -> TextIO:
         raise RunFolderError(
             f"the run's folder cannot be made: {error}; choose another with run.folder=PATH"
         ) from error
+
+
+def _refuse_lacking(config: Config) -> None:
+    """Members that import what no sandbox of the run has would fail at every draw."""
+    try:
+        with PoolReader.open(config.pool_folder) as pool:
+            ids = [id for origin in BROUGHT for status in PLAYING for id in pool.ids(status, origin)]
+            needed = {name for id in ids if (member := pool.get(id)) for name in member.evidence.get("packages", ())}
+    except StoreError:
+        return  # there is none yet, or its writer says what is wrong with it
+    if lacking := needed - tops(config.sandbox.packages):
+        every = ",".join([*config.sandbox.packages, *sorted(lacking)])
+        raise RunFolderError(f"the run's pool needs packages in its sandboxes: resume it with sandbox.packages={every}")
 
 
 def _settle_configuration(config: Config, path: Path) -> None:

@@ -7,6 +7,7 @@ there are is `cluster.config`'s.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -74,6 +75,11 @@ def _sizes(given: Any) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def _absolute(given: tuple[str, ...]) -> tuple[str, ...]:
+    """From where it is written, as the actors of a run stand elsewhere."""
+    return tuple(str(Path(folder).expanduser().resolve()) for folder in given)
+
+
 def _subset(given: Any) -> Any:
     """`all`, or a number."""
     if given == "all" or (isinstance(given, int) and not isinstance(given, bool) and given > 0):
@@ -84,6 +90,7 @@ def _subset(given: Any) -> Any:
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
 Variable = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")]
 Names = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Folders = Annotated[Names, AfterValidator(_absolute)]
 Choice = Annotated[Literal["all", "none"] | tuple[str, ...], BeforeValidator(_listed)]
 Operators = Annotated[tuple[OperatorName, ...], BeforeValidator(_split), AfterValidator(_operators)]
 Sizes = Annotated[tuple[int, ...], BeforeValidator(_sizes)]

@@ -14,6 +14,8 @@ from envpool.store.reading import PoolReads
 
 PARENTS = (Status.ACTIVE, Status.RETIRED)
 """Retired environments still serve as examples (EvoEnv)."""
+NO_EXAMPLES = (Origin.COMPOSER, Origin.IMPORTED)
+"""Whose members are none: a policy writes programs, and no wrappers of other people's."""
 
 
 def state_key(identity: str) -> str:
@@ -22,9 +24,11 @@ def state_key(identity: str) -> str:
 
 
 def kin(member: Member) -> str:
-    """The family of a member that was not embedded: operator and size, or maker and types."""
+    """The family of a member that was not embedded: operator and size, or maker and types, or its imported task."""
     if isinstance(member.material, Composite):
         return f"{member.material.operator}:{member.material.size}"
+    if member.origin is Origin.IMPORTED:  # all alike by their types, and nothing alike
+        return f"{member.origin}:{member.family}"
     return f"{member.origin}:{member.signature}"
 
 
@@ -45,14 +49,15 @@ def family_counts(pool: PoolReads, status: Status | None = None) -> Counter[str]
 def choose_parents(pool: PoolReads, rng: random.Random, count: int, seed_floor: float = 0.2) -> list[Member]:
     """Distinct programs to show as examples, each a seed with at least the floor's probability (EvoEnv).
 
-    Of active and retired ones, none held out; small families before large ones (ours). Fewer where there are fewer.
+    Of active and retired ones, none held out or imported; small families before large ones (ours). Fewer where there
+    are fewer.
     """
     with pool.snapshot():
         rows = {
             identity: row
             for status in PARENTS
             for identity in pool.ids(status)
-            if (row := pool.status_row(identity)) and not row.held_out and row.origin is not Origin.COMPOSER
+            if (row := pool.status_row(identity)) and not row.held_out and row.origin not in NO_EXAMPLES
         }
         families = {identity: family_of(pool, identity) for identity in rows}
         seeds = [identity for identity, row in rows.items() if row.origin is Origin.SEED]

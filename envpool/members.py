@@ -46,6 +46,8 @@ class Origin(StrEnum):
     POLICY = "policy"
     COMPOSER = "composer"
     USER = "user"
+    IMPORTED = "imported"
+    """Of another collection of environments, made a program of our contract."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
-"""The programs that ship with Envolve, seeds and bricks, chosen by name.
+"""The programs that ship with Envolve, seeds and bricks, chosen by name, and those that a run was brought besides.
 
 Invariant: they are text here, like any other program; only a sandbox's child runs them. Bricks are named with
 their topic ("strings/upper_case"), seeds without one.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from envpool.bricks import UnknownBrick, read_bricks
 from envpool.members import Origin
@@ -32,30 +32,43 @@ class TooFewBricks(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """A shipped program."""
+    """A program that a pool begins with."""
 
     name: str
     source: str
     origin: Origin
     held_out: bool
     """Set apart whole, for evaluation."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What it says of itself, for its evidence."""
+    packages: tuple[str, ...] = ()
+    """Third-party ones that it imports."""
 
 
 def shipped(
-    seeds: Choice, bricks: Choice, held_out: Iterable[str] = (), subset: Subset = "all", draw: int = 0
+    seeds: Choice,
+    bricks: Choice,
+    held_out: Iterable[str] = (),
+    subset: Subset = "all",
+    draw: int = 0,
+    others: Sequence[Shipped] = (),
 ) -> list[Shipped]:
     """The chosen programs, seeds first, with those that `held_out` names, by pattern as well, chosen or not.
 
     So runs over different choices are evaluated on the same programs set apart. `subset` is how many of the chosen
-    bricks are taken, beside those set apart; which ones, `draw` decides. Raises UnknownProgram, TooFewBricks.
+    bricks are taken, beside those set apart; which ones, `draw` decides. `others` are taken all, but for copies.
+    Raises UnknownProgram, TooFewBricks.
     """
     every = [(name, source, Origin.SEED) for name, source in _seeds("all")]
     every += [(name, source, Origin.BRICK) for name, source in _bricks("all")]
-    names = [name for name, _, _ in every]
+    names = [name for name, _, _ in every] + [other.name for other in others]
     apart = {name for pattern in held_out for name in _matches(pattern, names)}
     taken = _drawn([name for name, _ in _bricks(bricks) if name not in apart], subset, draw)
     wanted = apart | {name for name, _ in _seeds(seeds)} | set(taken)
-    return [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]
+    own = [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]
+    sources = {source for _, source, _ in every}
+    more = [replace(other, held_out=other.held_out or other.name in apart) for other in others]
+    return own + [other for other in more if other.source not in sources]
 
 
 def _matches(pattern: str, names: list[str]) -> list[str]:

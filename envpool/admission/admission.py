@@ -34,6 +34,8 @@ from envpool.sandbox import Executor, Mode
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+BROUGHT = (Origin.USER, Origin.IMPORTED)
+"""Whose programs may import packages, where the sandbox has some."""
 OUR_OWN = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
 """Makers of this package: its tests run each call of its programs in a fork, and its grammar has no word for state."""
 
@@ -104,7 +106,10 @@ class Admission:
         await case.gate("size", form.size(case.source))
         candidate = await case.gate("L1", form.read(self._executor, case.source))
         case.evidence |= {"normal": candidate.normal, "skeleton": candidate.skeleton}
-        claim = Claim(candidate, origin, held_out)
+        if candidate.packages:
+            await case.gate("imports", _may_import(candidate, origin))
+            case.evidence["packages"] = list(candidate.packages)
+        claim = Claim(candidate, origin, held_out, name)
         await case.gate("duplicate", self._copies.by_code(claim))
         if origin in READ_THE_REST:
             await self._stands_apart(case, claim)
@@ -204,6 +209,12 @@ class Admission:
             await case.gate("behaviour", self._copies.by_behaviour(claim, member.fingerprint))
             self.fallen.fell(member, gate)
         case.fell = gate
+
+
+async def _may_import(candidate: Candidate, origin: Origin) -> None:
+    """Refuses packages to all but people: what a sandbox has for imported environments is for no model to build on."""
+    if origin not in BROUGHT:
+        raise Refusal(f"imports {', '.join(candidate.packages)}, which is for imported environments")
 
 
 class _Case:

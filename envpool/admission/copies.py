@@ -1,7 +1,8 @@
 """Gates "duplicate", "contamination", "near_duplicate" and "behaviour": whether a candidate copies what is there.
 
 What counts as a copy depends on who made the candidate. Everybody's falls with a member's source, with its code but for
-names and layout, and with its behaviour. A policy's falls besides with a member's oracle but for constants (unless
+names and layout, with its behaviour, and, unless it is set apart itself, with the family of a member that is: a task
+with other settings is the same task. A policy's falls besides with a member's oracle but for constants (unless
 `constants_make_new`), near a member's embedding (where there is novelty), and as a copy by source, code, oracle or
 behaviour of what `fallen` remembers; a person's falls besides near the embedding of a held-out member. So with other
 constants a person's, a brick's or the grammar's program, which are alike by nature, passes here where it behaves
@@ -22,17 +23,18 @@ from envpool.members import Origin
 from envpool.novelty.neighbours import Novelty
 
 CONTAMINATION = "contamination"
-READ_THE_REST = (Origin.POLICY, Origin.USER)
+READ_THE_REST = (Origin.POLICY, Origin.USER, Origin.IMPORTED)
 """Whose programs may be a held-out one told anew; what ships, and the grammar's templates, were chosen by people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A candidate as far as copies go: what it is, who made it, whether it is set apart itself."""
+    """A candidate as far as copies go: what it is, who made it, whether it is set apart itself, and its family."""
 
     candidate: Candidate
     origin: Origin
     held_out: bool = False
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +66,16 @@ class Copies:
         self._settings = settings
 
     async def by_code(self, claim: Claim) -> None:
-        """The same source, the same code but for names, or a policy's same oracle but for constants: Refusal."""
+        """The same source, a family that is set apart, the same code but for names, or a policy's same oracle but for
+        constants: Refusal.
+        """
         candidate = claim.candidate
         strict = claim.origin is Origin.POLICY and not self._settings.constants_make_new
         for known in self._compared(claim):
             if candidate.program.id in known:
                 raise self._copy(known, claim, candidate.program.id, "the same source as {}")
+            if not claim.held_out and (other := known.set_apart_with(claim.family)) is not None:
+                raise self._copy(known, claim, other, "of one family with {}")
             if (other := known.with_code(candidate.normal)) is not None:
                 raise self._copy(known, claim, other, "the same code, but for names and layout, as {}")
             if strict and (other := known.with_skeleton(candidate.skeleton)) is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from envpool.admission.verdict import Refusal
 from envpool.members import Program
-from envpool.sandbox import Call, Executor, Fault, Mode
+from envpool.sandbox import ALLOWED_IMPORTS, Call, Executor, Fault, Mode
 from envpool.signatures import SignatureError, ValueType, parse_type
 
 MAX_SOURCE_BYTES = 64 * 1024
@@ -24,6 +24,8 @@ class Candidate:
     normal: str
     stripped: str
     skeleton: str = ""
+    packages: tuple[str, ...] = ()
+    """Third-party ones that it imports."""
 
 
 def bare(source: str) -> Program:
@@ -69,4 +71,10 @@ def _candidate(source: str, report: dict[str, Any]) -> Candidate:
         domain, codomain = parse_type(program.domain), parse_type(program.codomain)
     except SignatureError as error:
         raise Refusal(f"no signature: {error}", "L1") from error
-    return Candidate(program, domain, codomain, report["normal"], report["stripped"], report["skeleton"])
+    digests = report["normal"], report["stripped"], report["skeleton"]
+    return Candidate(program, domain, codomain, *digests, _packages(report["imports"]))
+
+
+def _packages(modules: list[str]) -> tuple[str, ...]:
+    tops = {module.partition(".")[0] for module in modules}
+    return tuple(sorted(tops.difference(ALLOWED_IMPORTS)))

@@ -30,10 +30,14 @@ class Attempt:
     name: str
     text: str
     is_source: bool = False  # a program and nothing else, or a reply that holds one
+    held_out: bool = False  # to be set apart, for evaluation
 
 
 class Tryout:
-    """Gates over local sandboxes; `width` of them work side by side where several candidates are judged at once."""
+    """Gates over local sandboxes; `width` of them work side by side where several candidates are judged at once.
+
+    Programs may import `packages` besides (`LocalExecutor`). Raises SandboxUnavailable where one is not there.
+    """
 
     def __init__(
         self,
@@ -43,9 +47,10 @@ class Tryout:
         novelty: Novelty | None = None,
         settings: AdmissionSettings | None = None,
         width: int = 1,
+        packages: Sequence[str] = (),
     ) -> None:
         self._origin = origin
-        self._executor = _Spread([LocalExecutor() for _ in range(width)])
+        self._executor = _Spread([LocalExecutor(packages=packages) for _ in range(width)])
         self._admission = Admission(self._executor, novelty, Register(known), settings=settings)
 
     async def __aenter__(self) -> Self:
@@ -70,7 +75,7 @@ class Tryout:
         except ReplyUnparsable as error:
             step = Step(REPLY, False, time.perf_counter() - started)
             return Verdict(bare(attempt.text).id, None, REPLY, f"no program in the reply: {error}", {}, (step,))
-        return await self._admission.judge(source, self._origin, name=attempt.name)
+        return await self._admission.judge(source, self._origin, name=attempt.name, held_out=attempt.held_out)
 
 
 class _Spread:

@@ -1,0 +1,263 @@
+"""What every `envolve import` does with its offers: find the pool, bring them in, say what became of each.
+
+A pool that nobody writes is written here. One that a run writes is brought to by that run's validator, like every other
+candidate of the run, so that its gates, its sandboxes and its one writer stay what decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from cluster.cli.places import console, fail, pool_folder, reached, run_folder
+from cluster.going import lives
+from cluster.inspect.visible import visible
+from cluster.resolve import ConfigError, resolve
+from cluster.run_folder import CONFIG_FILE, pool_of
+from envpool.admission.tryout import Tryout
+from envpool.exchange.importing import Door, Ended, Row, Standing, bring_in, members_of, seen
+from envpool.exchange.offers import Offer
+from envpool.exchange.provenance import envolve_version, now
+from envpool.members import Origin
+from envpool.sandbox.packages import Package, tops
+from envpool.sandbox.results import InfrastructureFault, SandboxUnavailable
+from envpool.store import PoolReader, PoolWriter, StoreError
+
+if TYPE_CHECKING:
+    from cluster.control import Control
+
+UNDECIDED, INTERRUPTED = 2, 130
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for on the command line."""
+
+    what: str
+    origin: Origin
+    into: Path | None
+    run: str
+    folder: Path
+    address: str
+    held_out: bool
+    jobs: int
+    again: bool
+    as_json: bool
+    report: Path | None
+
+
+def carry_out(wish: Wish, offers: Sequence[Offer], packages: Sequence[str] = ()) -> None:
+    """Bring the offers in and end the command as its help says; `packages` say where some lie that offers name."""
+    if wish.held_out:
+        offers = [replace(offer, held_out=True) for offer in offers]
+    if wish.report is not None and not wish.report.parent.is_dir():
+        fail(f"--report {wish.report}: there is no folder {wish.report.parent}", 2)
+    run_at = None if wish.into else run_folder(wish.run, wish.folder)
+    path = _place(wish.into) if wish.into else pool_folder(run_at)  # type: ignore[arg-type]
+    told = _Told(wish, path, len(offers))
+    try:
+        with told, _opened(wish, path, run_at) as pool:
+            if isinstance(pool, PoolWriter):
+                asyncio.run(_standing(wish, pool, offers, _where(offers, packages), told))
+            else:
+                _going(wish, run_at, pool, offers, told)  # type: ignore[arg-type]
+    except (SandboxUnavailable, StoreError) as error:
+        fail(str(error), UNDECIDED)
+    except KeyboardInterrupt:
+        done = f"{len(told.rows)} of {len(offers)}"
+        typer.echo(f"envolve: stopped after {done}; the same command goes on there", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    _say_how_to_go_on(wish, path, run_at, offers, told.rows)
+    if any(row.ended is Ended.UNDECIDED for row in told.rows):
+        fail(
+            "some got no verdict, which says nothing about them; the same command tries them again", UNDECIDED
+        )
+    if any(row.ended is Ended.REJECTED for row in told.rows):
+        raise typer.Exit(1)
+
+
+def _place(into: Path) -> Path:
+    """The folder of a pool, or that of the run that lies there."""
+    return pool_of(into) if (into / CONFIG_FILE).is_file() else into
+
+
+@contextmanager
+def _opened(wish: Wish, path: Path, run_at: Path | None) -> Iterator[PoolWriter | PoolReader]:
+    """The pool to write, or only to read where a run that goes has it. Raises StoreError."""
+    try:
+        pool: PoolWriter | PoolReader = PoolWriter.open(path)
+    except StoreError as error:
+        if run_at is None or not lives(run_at):
+            raise StoreError(
+                f"{error}; a pool by itself is imported into while nobody else writes it"
+            ) from error
+        pool = PoolReader.open(path)
+    with pool:
+        yield pool
+
+
+async def _standing(
+    wish: Wish, pool: PoolWriter, offers: Sequence[Offer], packages: Sequence[str], told: _Told
+) -> None:
+    async with Tryout(wish.origin, members_of(pool), width=wish.jobs, packages=packages) as tryout:
+        door = Standing(pool, tryout, wish.origin, tops(packages))
+        async for row in bring_in(door, offers, wish.jobs, wish.again):
+            told(row)
+
+
+def _going(wish: Wish, run_at: Path, pool: PoolReader, offers: Sequence[Offer], told: _Told) -> None:
+    """Through the validator of a run that goes."""
+    lacking = _lacking(run_at, offers)
+    if lacking:
+        fail(
+            f"the sandboxes of {run_at.name} lack {', '.join(lacking)}, and a run that goes gets no other ones: stop "
+            f"it (`envolve stop --run {run_at.name}`), give this command again, and resume it as that says",
+            UNDECIDED,
+        )
+
+    async def bring(control: Control) -> None:
+        async for row in bring_in(_Validator(control, pool, wish.origin), offers, wish.jobs, wish.again):
+            told(row)
+
+    with reached(run_at.name, run_at.parent, wish.address) as control:
+        asyncio.run(bring(control))
+
+
+class _Validator(Door):
+    """The validator of a run as the door to its pool."""
+
+    def __init__(self, control: Control, pool: PoolReader, origin: Origin) -> None:
+        self._control = control
+        self._pool = pool
+        self._origin = origin
+
+    def seen(self, offer: Offer) -> Row | None:
+        return seen(self._pool, offer)
+
+    async def judge(self, offer: Offer) -> Row:
+        verdict = await asyncio.to_thread(self._control.judge, offer, self._origin)
+        known = self.seen(offer)
+        if known is not None and known.ended is Ended.THERE:
+            # Also where it was asked twice, and found to be its own copy.
+            return replace(known, ended=Ended.ADMITTED, reason=verdict["reason"], before=False)
+        gate, reason = verdict["gate"], verdict["reason"]
+        if not gate:
+            raise InfrastructureFault("it passed, but is not in the pool")
+        return Row(offer.name, Ended.REJECTED, verdict["id"], gate, reason, offer.held_out)
+
+
+class _Told:
+    """What is said of each offer as it comes, and of all of them at the end."""
+
+    def __init__(self, wish: Wish, path: Path, total: int) -> None:
+        self.rows: list[Row] = []
+        self._wish, self._path, self._total = wish, path, total
+        self._started = time.monotonic()
+        self._screen = console()
+        self._progress = Progress(
+            console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
+        )
+        self._task = self._progress.add_task(wish.what, total=total)
+
+    def __enter__(self) -> _Told:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Also of what was cut short."""
+        self._progress.stop()
+        if self.rows and not self._wish.as_json:
+            self._screen.print(f"{self._summary()}; {time.monotonic() - self._started:.1f} s", soft_wrap=True)
+        if self._wish.report is not None:
+            _write(self._wish.report, self._whole())
+
+    def __call__(self, row: Row) -> None:
+        self.rows.append(row)
+        if self._wish.as_json:
+            typer.echo(json.dumps(row.to_dict()))
+        else:
+            self._screen.print(_line(row), soft_wrap=True)
+        self._progress.advance(self._task)
+
+    def _whole(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA, "what": self._wish.what, "pool": str(self._path), "envolve": envolve_version(),
+            "created": now(), "offered": self._total, "counts": dict(Counter(row.ended for row in self.rows)),
+            "gates": self._gates(), "rows": [row.to_dict() for row in self.rows],
+        }  # fmt: skip
+
+    def _gates(self) -> dict[str, int]:
+        return dict(Counter(row.gate for row in self.rows if row.ended is Ended.REJECTED).most_common())
+
+    def _summary(self) -> str:
+        counts = Counter(row.ended for row in self.rows)
+        parts = [f"{counts[Ended.ADMITTED] + counts[Ended.THERE]} of {len(self.rows)} in the pool"]
+        if counts[Ended.THERE]:
+            parts.append(f"{counts[Ended.THERE]} of them before")
+        if held_out := sum(row.held_out and row.ended is not Ended.REJECTED for row in self.rows):
+            parts.append(f"{held_out} set apart")
+        if gates := self._gates():
+            parts.append("rejected at " + ", ".join(f"{gate} {count}" for gate, count in gates.items()))
+        return "; ".join(parts)
+
+
+def _line(row: Row) -> str:
+    what = f"rejected at {row.gate}" if row.ended is Ended.REJECTED else str(row.ended)
+    marks = " (held out)" * row.held_out + " (before)" * row.before
+    reason = row.reason if row.ended in (Ended.REJECTED, Ended.UNDECIDED) else row.id
+    return visible(f"{row.name}  {what}{marks}: {reason}")
+
+
+def _write(path: Path, whole: dict[str, Any]) -> None:
+    scratch = path.with_name(f".{path.name}.{os.getpid()}")
+    scratch.write_text(json.dumps(whole, indent=1), encoding="utf-8")
+    scratch.replace(path)
+
+
+def _where(offers: Sequence[Offer], given: Sequence[str]) -> list[str]:
+    """The packages of all offers, as the sandbox is told of them; without those that are not installed."""
+    known = {Package.parse(text).top: text for text in given}
+    names = sorted({package for offer in offers for package in offer.packages})
+    return [known.get(name, name) for name in names if name in known or find_spec(name) is not None]
+
+
+def _lacking(run_at: Path, offers: Sequence[Offer]) -> list[str]:
+    """Packages of the offers that the run's sandboxes do not have."""
+    try:
+        has = tops(resolve(str(run_at / CONFIG_FILE)).sandbox.packages)
+    except (ConfigError, SandboxUnavailable):
+        has = set()
+    return sorted({package for offer in offers for package in offer.packages} - has)
+
+
+def _say_how_to_go_on(
+    wish: Wish, path: Path, run_at: Path | None, offers: Sequence[Offer], rows: Sequence[Row]
+) -> None:
+    """On standard error: how a run gets to train on what was brought in."""
+    inside = {row.name for row in rows if row.ended in (Ended.ADMITTED, Ended.THERE)}
+    used = [offer for offer in offers if offer.name in inside]
+    packages = sorted({package for offer in used for package in offer.packages})
+    if not used:
+        return
+    if run_at is None:
+        more = f" sandbox.packages={','.join(packages)}" if packages else ""
+        typer.echo(f"to train on it: envolve run pool.imports={path}{more}", err=True)
+    elif not lives(run_at) and (lacking := _lacking(run_at, used)):
+        kept = list(resolve(str(run_at / CONFIG_FILE)).sandbox.packages)
+        every = ",".join([*kept, *lacking])
+        typer.echo(f"resume the run with sandbox.packages={every}: what was brought in needs it", err=True)

@@ -1,0 +1,43 @@
+"""A folder of Python files in our contract, as offers: one environment a file, named after where it lies.
+
+Invariant: files are text here. What begins with `_` or `.`, and what a cache holds, is no environment.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from envpool.exchange.offers import Offer, chosen
+from envpool.sandbox.packages import Package
+
+
+class NoPrograms(ValueError):
+    """A folder without an environment, or a file that cannot be read; the message names it."""
+
+
+def offers(folder: Path, names: Sequence[str] = ("all",), packages: Sequence[str] = ()) -> list[Offer]:
+    """The chosen files, "topic/name" for `topic/name.py`, or one file; names may be patterns.
+
+    `packages` are those that they may import. Raises NoPrograms, UnknownTask.
+    """
+    files = {folder.stem: folder} if folder.is_file() else _files(folder)
+    if not files:
+        raise NoPrograms(f"{folder} holds no environments: Python files with one Environment subclass each")
+    wanted = tuple(Package.parse(package).top for package in packages)
+    return [_offer(name, files[name], wanted) for name in chosen(names, files, f"the folder {folder}")]
+
+
+def _offer(name: str, file: Path, packages: Sequence[str]) -> Offer:
+    try:
+        source = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NoPrograms(f"{file} cannot be read: {error}") from error
+    return Offer(name, source, tuple(package for package in packages if package in source))
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    found = (file.relative_to(folder) for file in sorted(folder.rglob("*.py")))
+    return {
+        str(file.with_suffix("")): folder / file
+        for file in found
+        if not any(part.startswith(("_", ".")) for part in file.parts)
+    }
