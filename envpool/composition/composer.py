@@ -17,7 +17,7 @@ from typing import Protocol
 from envpool.composition.candidates import Candidate, candidates, left_by_guessing
 from envpool.composition.chains import Chain, SearchSettings
 from envpool.composition.distractors import killed, objection, tried
-from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless
+from envpool.composition.guess_rates import GUESS_LIMITS, guess_rate, hopeless, proposals
 from envpool.composition.instances import instances_of
 from envpool.composition.quotas import Quotas
 from envpool.composition.search import FrontierSearch
@@ -29,8 +29,10 @@ from envpool.sandbox.results import Call, Result
 log = logging.getLogger(__name__)
 
 STARTS_A_WAVE = 16
-PATIENCE = 4
+PATIENCE = 6
 """Waves in a row without a single proposal before fewer than asked for are returned (ours)."""
+PARTICULAR = 2
+"""Of them, those before a SORT of three steps or more is made of a chain of which only two orders fit (ours)."""
 QUOTA_SLACK = 2
 """A brick's quota over its equal share of all uses (ours)."""
 LOOKS_A_WAVE = 4
@@ -132,10 +134,11 @@ class Composer:
         made: list[Member] = []
         idle = 0
         while wanted and idle < PATIENCE:
-            found = await self._wave(wanted, quotas, longest)
+            particular = idle < PARTICULAR
+            found = await self._wave(wanted, quotas, longest, particular)
             made += found
             idle = 0 if found else idle + 1
-            quotas.grant(0 if found else share)
+            quotas.grant(0 if found or particular else share)
         if wanted:
             log.warning("composed %d of %d composites: the bricks gave no more", len(made), len(kinds))
         return made
@@ -145,8 +148,11 @@ class Composer:
         uses = sum(size + self._settings.distractors * (operator == "SELECT") for operator, size in wanted)
         return math.ceil(QUOTA_SLACK * uses / max(1, len(self._search.bricks)))
 
-    async def _wave(self, wanted: list[Kind], quotas: Quotas, depth: int) -> list[Member]:
-        """The composites that one search gives; what is made leaves `wanted`."""
+    async def _wave(self, wanted: list[Kind], quotas: Quotas, depth: int, particular: bool) -> list[Member]:
+        """The composites that one search gives; what is made leaves `wanted`.
+
+        While it is particular, chains of which only two orders fit are not made a SORT of three steps or more.
+        """
         rng = seeded(f"composer:{self._seed}:{self._waves}")
         self._waves += 1
         ids = quotas.choose(
@@ -156,20 +162,20 @@ class Composer:
         found = [chain async for chain in self._search.chains(rng, starts, quotas, depth)]
         made = []
         for kind in list(wanted):
-            member = await self._compose(rng, found, quotas, kind)
+            member = await self._compose(rng, found, quotas, kind, particular)
             if member is not None:
                 made.append(member)
                 wanted.remove(kind)
         return made
 
     async def _compose(
-        self, rng: random.Random, found: Sequence[Chain], quotas: Quotas, kind: Kind
+        self, rng: random.Random, found: Sequence[Chain], quotas: Quotas, kind: Kind, particular: bool
     ) -> Member | None:
         """A new composite of found chains within their quotas, or None where there is none."""
         operator, size = kind
         usable = {id: program for id, program in self._programs.items() if quotas.remaining(id)}
         possible = self._possible(rng, found, usable, kind)
-        worth_a_look = (each for each in possible if self._is_worth_a_look(each.composite))
+        worth_a_look = (each for each in possible if self._is_worth_a_look(each.composite, particular))
         for candidate in islice(worth_a_look, LOOKS_A_WAVE):
             composite = candidate.composite
             if not await self._is_confirmed(candidate):
@@ -208,11 +214,15 @@ class Composer:
             return worth
         return worth * left_by_guessing([self._programs[id] for id in chain.members])
 
-    def _is_worth_a_look(self, composite: Composite) -> bool:
+    def _is_worth_a_look(self, composite: Composite, particular: bool) -> bool:
         if composite.id in self._made or composite.id in self._unfit or self._known(composite.id):
             return False
+        if composite.operator not in ORDERED:
+            return True
         steps = [self._programs[part] for part in composite.parts]
-        return composite.operator not in ORDERED or not hopeless(composite, steps)
+        if particular and composite.operator == "SORT" and composite.size > 2:
+            return proposals(composite, steps).count > 2
+        return not hopeless(composite, steps)
 
     async def _is_confirmed(self, candidate: Candidate) -> bool:
         """Whether its chains run with one brick a child as well, and each distractor on a value of them."""
@@ -238,6 +248,6 @@ class Composer:
             instances = await instances_of(self._executor, composite, lookup, level)
             return None if instances is None else {"level": level}
         rate = await guess_rate(self._executor, composite, lookup, level)
-        if rate is None or rate.bound > GUESS_LIMITS[composite.operator]:
+        if rate is None or not rate.is_within(GUESS_LIMITS[composite.operator]):
             return None
         return {"level": level, **rate.to_evidence()}

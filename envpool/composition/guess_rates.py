@@ -8,9 +8,10 @@ above its operator's limit a composite is not made (RACES; the measure and the l
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import pstdev
 
-from envpool.composition.instances import INSTANCES, instances_of
+from envpool.composition.instances import instances_of
 from envpool.composition.operators import OPERATORS
 from envpool.composition.ordering import listing
 from envpool.composition.problems import Trial
@@ -23,11 +24,15 @@ from envpool.sandbox.results import Fault
 
 GUESS_LIMITS: dict[OperatorName, float] = {"SORT": 0.5, "SELECT": 0.1}
 """Guess rate above which a composite is not made (ours)."""
+LEAST: dict[OperatorName, int] = {"SORT": 32, "SELECT": 64}
+"""Instances that a guess rate is measured on at the least (ours): so many that the one which `bound` adds is less than
+half of the limit."""
 ORDERS = 192
-"""Orders that a guess rate is measured on (ours): where few fit, on more instances, so that one which now and then
-goes right as well is found out."""
+"""Orders that it is measured on at the least (ours): where few fit an instance, on more instances."""
+AN_INSTANCE = 6
+"""Orders run on one instance at the most (ours): it is other instances that find out what goes right rarely."""
 MARGIN = 1.64
-"""Standard errors below its limit that a measured rate must lie: then 95 % of the true ones are below it (ours)."""
+"""Standard errors that a measured rate must lie below its limit: then 95 % of the true ones are below it (ours)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,22 @@ class GuessRate:
 
     @property
     def bound(self) -> float:
-        """What the rate on other instances is below, with 95 % confidence: the rate itself where all were alike."""
-        return self.rate + MARGIN * pstdev(self.scored) * math.sqrt(len(self.scored)) / self.orders
+        """What the rate on other instances is below, with 95 % confidence.
+
+        Worked out as if one more instance had been met, on which every order scores. So instances that are rare, such
+        as an empty list that most orders leave as it is, weigh even where there was none among those measured.
+        """
+        count = len(self.scored)
+        shares = [*(each * count / self.orders for each in self.scored), 1.0]
+        mean = (count * self.rate + 1) / (count + 1)
+        return mean + MARGIN * pstdev(shares) / math.sqrt(count + 1)
+
+    def is_within(self, limit: float) -> bool:
+        """Whether the rate on other instances is within the limit as well, as far as can be told.
+
+        Of two orders one is the chain's, so half is the least there is: the other must have scored on no instance.
+        """
+        return self.bound <= limit or (self.fitting == 2 and self.rate == 0.5 == limit)
 
     def to_evidence(self) -> dict[str, float]:
         """As a member keeps it; `guess_rate` is named as for programs."""
@@ -63,7 +82,14 @@ def proposals(composite: Composite, listed: Sequence[Program]) -> Proposals:
 
 def hopeless(composite: Composite, programs: Sequence[Program]) -> bool:
     """Whether so few orders fit that guessing is too good before any is run: the chain's own scores for certain."""
-    return GUESS_LIMITS[composite.operator] * proposals(composite, programs).count < 1
+    return not _can_be_within(composite.operator, proposals(composite, programs).count)
+
+
+@cache
+def _can_be_within(operator: OperatorName, fitting: int) -> bool:
+    """Whether the rate is within the limit where of so many orders the chain's own alone scores."""
+    best = GuessRate((1,) * LEAST[operator], LEAST[operator] * fitting, fitting)
+    return best.is_within(GUESS_LIMITS[operator])
 
 
 async def guess_rate(
@@ -76,13 +102,13 @@ async def guess_rate(
     """
     programs = {part: _program(lookup(part)) for part in composite.parts}
     fitting = proposals(composite, list(programs.values())).count
-    most = ORDERS // INSTANCES
+    least, limit = LEAST[composite.operator], GUESS_LIMITS[composite.operator]
     scored: list[int] = []
     while True:
         instances = await instances_of(executor, composite, lookup, level, first=len(scored))
         if instances is None:
             return None
-        trials = [list(_trials(composite, programs, each, most)) for each in instances]
+        trials = [list(_trials(composite, programs, each)) for each in instances]
         came = await outcomes(
             lambda program, calls: executor.run(program.source, calls),
             [one for each in trials for one in each],
@@ -91,14 +117,12 @@ async def guess_rate(
             return None
         told = iter(came)
         scored += [[next(told) for _ in each].count(True) for each in trials]
-        rate = GuessRate(tuple(scored), len(scored) * min(fitting, most), fitting)
-        if rate.orders >= ORDERS or rate.rate > GUESS_LIMITS[composite.operator]:
+        rate = GuessRate(tuple(scored), len(scored) * min(fitting, AN_INSTANCE), fitting)
+        if rate.rate > limit or (rate.orders >= ORDERS and len(scored) >= least):
             return rate
 
 
-def _trials(
-    composite: Composite, programs: Mapping[str, Program], instance: Instance, most: int
-) -> Iterator[Trial]:
+def _trials(composite: Composite, programs: Mapping[str, Program], instance: Instance) -> Iterator[Trial]:
     """Random type-fitting orders of an instance, as its judge would run them; of all instances they run together."""
     key = instance.recipe.key()
     listed = [programs[part] for part in listing(composite, key)]
@@ -106,7 +130,7 @@ def _trials(
         [[programs[step] for step in composite.chains[0]]], listed
     )
     assert not isinstance(judge, Program)
-    for order in proposals(composite, listed).draw(seeded(f"{key}/guesses"), most):
+    for order in proposals(composite, listed).draw(seeded(f"{key}/guesses"), AN_INSTANCE):
         yield from judge.trials(order, instance.inputs[0])
 
 

@@ -25,6 +25,7 @@ from tests.envpool.composition.simulated import (
     Same,
     SimulatedExecutor,
     Square,
+    TenMoreThanEven,
     Total,
     Triple,
     member,
@@ -173,7 +174,8 @@ async def test_a_brick_of_weight_nothing_is_in_no_chain() -> None:
 
 @pytest.mark.parametrize("operator", ["SEQUENTIAL", "PARALLEL", "SORT"])
 async def test_of_what_was_found_the_guides_preferred_is_made(operator: OperatorName) -> None:
-    settings, liked = replace(SETTINGS, operators=(operator,), min_size=3), member(Total).id
+    settings = replace(SETTINGS, operators=(operator,), min_size=3)
+    liked = member(Square if operator == "SORT" else Total).id  # of a SORT with Total only two orders fit
 
     async def share(guide: Guide | None) -> float:
         made = []
@@ -199,6 +201,15 @@ async def test_for_sort_those_chains_come_first_whose_types_leave_many_orders() 
         await Composer(SimulatedExecutor(), bricks, settings, seed=seed).propose(1, [3]) for seed in range(12)
     ]
     assert all(each.evidence["fitting_orders"] == 6 for (each,) in made)
+
+
+async def test_a_sort_of_three_waits_for_a_chain_of_many_orders_where_the_bricks_have_one() -> None:
+    settings, made = replace(SETTINGS, operators=("SORT",)), []
+    for bricks in ((AddOne, Digits, Double, LastDigit, Square, Total), (TenMoreThanEven, Digits, Total)):
+        each = Composer(SimulatedExecutor(), list(map(member, bricks)), settings)
+        made.append([one.evidence["fitting_orders"] for one in await each.propose(8, [3])])
+    assert len(made[0]) == 8 and set(made[0]) == {6}
+    assert set(made[1]) == {2}, "there are no others"
 
 
 class Picky(SimulatedExecutor):
