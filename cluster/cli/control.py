@@ -43,6 +43,8 @@ def checkpoint(run: Run = "", folder: Folder = RUNS, address: Address = "") -> N
     """Finish the update under way and save, now."""
     with reached(run, folder, address) as control:
         saved = control.checkpoint()
+    if not saved:
+        typer.echo(f"{control.run} trains no policy; what it counted is in its pool already")
     for policy, step in saved.items():
         typer.echo(f"{control.run}: step {step} of policy {policy} is saved")
 

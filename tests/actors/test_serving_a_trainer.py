@@ -6,6 +6,7 @@ the trainer, its clients and its policy behind an OpenAI-compatible endpoint, an
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -20,18 +21,22 @@ from typing import Any
 
 import httpx
 import pytest
+import verifiers.v1 as vf
 
 from actors import roster
 from cluster.config import Config
 from cluster.inspect.live import line
 from envpool import Pool
+from envpool.contract import Recipe
 from envpool.curation.standings import admission_answers
+from envpool.exchange.verifiers_taskset import PoolTask, PoolTaskConfig, PoolTaskset, PoolTasksetConfig
 from envpool.generation.prompts import REQUEST
 from envpool.members import Origin
 from envpool.store import PoolReader
 from tests.actors.conftest import ROOT
 from tests.actors.scripted_trainer import ScriptedTrainer, told, under_way
 from tests.corpus import REPLIES
+from tests.envpool.exchange.exchanged import perfect
 from tests.simulated.runs import SimulatedRun, merged
 from tests.training.policy.scripted_endpoint import Reply, ScriptedEndpoint, choices, served
 
@@ -162,9 +167,34 @@ def test_the_pool_grows_while_two_trainers_learn_and_one_is_killed_and_no_answer
     assert any(request["messages"][-1]["content"].endswith(REQUEST) for request in endpoint.requests)
 
 
+def test_through_verifiers_own_taskset_the_run_is_endless_and_each_trace_counts_once(
+    run: SimulatedRun, url: str
+) -> None:
+    config = PoolTasksetConfig(task=PoolTaskConfig(source=url, client="prime"), ahead=3)
+    tasks, before = list(PoolTaskset(config).take(6)), answered(run)
+    assert len({task.key for task in tasks}) == 6
+    with Pool.open(run.config.run_folder) as pool:
+        right = [perfect(pool.build(Recipe.from_dict(task.data.recipe))) for task in tasks]
+    rewards = asyncio.run(scored(tasks, [*right[:3], *["I give up."] * 3]))
+    assert rewards == [1.0] * 3 + [0.0] * 3
+    assert answered(run) == before + 6
+
+
+async def scored(tasks: list[PoolTask], replies: list[str]) -> list[float]:
+    """Rewards, each trace scored twice, as a replay does."""
+    rewards = []
+    for task, reply in zip(tasks, replies, strict=True):
+        seen = vf.TraceTask(type=type(task).__name__, data=task.data, key=task.key, hash=task.hash)
+        trace = vf.Trace(task=seen, agent=vf.AgentInfo(config=vf.AgentConfig()), root_reply=reply)
+        for _ in range(2):
+            await task.score(trace)
+        rewards.append(trace.reward)
+    return rewards
+
+
 def test_the_status_says_who_is_served_and_statistics_bear_the_trainers_name(run: SimulatedRun, url: str) -> None:
     status = run.until(lambda: (now := run.status()) and now["success"].get("solver") and now)
-    assert {"doomed", "living"} >= status["serving"]["clients"].keys() >= {"living"}
+    assert {"living", "prime"} <= status["serving"]["clients"].keys()
     assert "at " + url in line(status)
     [own] = status["policies"]
     assert (own["name"], own["trainable"], own["writes"]) == ("trainer", False, True)

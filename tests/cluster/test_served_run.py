@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
+import typer
 
 from actors import roster
 from cluster import wanted
+from cluster.cli import serve_run
 from cluster.config import Config
 from cluster.driver import _stopped
 from cluster.inspect.live import line, render
 from cluster.metrics.watch import Watch
 from cluster.placement import demand
-from cluster.resolve import ConfigError, resolve
+from cluster.resolve import ConfigError, dump, resolve
 from tests.cluster.sample import status_of
 
+run_command = sys.modules["cluster.cli.run"]  # the name in its package is the command itself
 ENDPOINT = "http://127.0.0.1:8000/v1"
 WITHOUT = {"learner", "buffer", "evaluator"}
 
@@ -111,3 +115,24 @@ def test_no_update_is_missed_where_nobody_learns_here() -> None:
     for now in (0.0, 10_000.0):
         facts = watch.facts(status(url="u", clients={}), set(), now)
     assert facts.working and not facts.updated
+
+
+def test_the_command_is_a_run_of_the_preset_and_says_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: dict[str, Any] = {}
+    monkeypatch.setattr(serve_run, "run", lambda overrides, **rest: said.update(rest, overrides=overrides))
+    monkeypatch.setenv("ENVOLVE_TOKEN", "very secret")
+    serve_run.serve_run(["sandbox.count=3"], endpoint=ENDPOINT, model="m", host="0.0.0.0", port=0, detach=True)
+    config = resolve(said["config"], said["overrides"])
+    assert (config.policy.endpoint, config.policy.model, config.sandbox.count) == (ENDPOINT, "m", 3)
+    assert (config.serve.enabled, config.serve.host, config.serve.port) == (True, "0.0.0.0", 0)
+    assert config.serve.token_env == "ENVOLVE_TOKEN" and "very secret" not in dump(config)
+    assert said["detach"] and not said["plain"]
+
+
+def test_without_the_extra_the_command_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_command, "find_spec", lambda name: None)
+    with pytest.raises(typer.Exit) as end:
+        serve_run.serve_run([])
+    assert end.value.exit_code == 2 and "pip install 'envolve[serve]'" in capsys.readouterr().err
