@@ -94,12 +94,13 @@ class AsyncPool:
 
         That is what curation does as long as nothing is known of success. Without `held_out` it is a question that may
         be trained on; with it one that never was: of a member that is set apart, or from the held-out side of the
-        split. `level` in place of the member's own is at the caller's risk: soundness was proved up to that one.
+        split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2 and
+        what the policy reached. A composite is asked where it was measured.
         Raises NoQuestion, UnknownMember, ProgramFault, SandboxUnavailable, InfrastructureFault.
         """
-        picks = islice(self._moment.families.picks(seeded(f"draw:{seed}"), held_out), MEMBERS_TRIED)
-        for id in [member] if member is not None else dict.fromkeys(picks):
-            recipe = Recipe(id, seed, self.level(id) if level is None else level)
+        picks = self._moment.families.picks(seeded(f"draw:{seed}"), None if held_out else False)
+        for id in [member] if member is not None else dict.fromkeys(islice(picks, MEMBERS_TRIED)):
+            recipe = Recipe(id, seed, self._asked_at(id, level))
             if (instance := await self._question(recipe, held_out)) is not None:
                 return instance
         side = "held out" if held_out else "that may be trained on"
@@ -141,6 +142,9 @@ class AsyncPool:
             for executor in self._executors.values():
                 executor.close()
             self._executors.clear()
+
+    def _asked_at(self, id: str, level: int | None) -> int:
+        return self.level(id) if level is None or self.get(id).kind == "composite" else level
 
     async def _question(self, recipe: Recipe, held_out: bool) -> Instance | None:
         apart = self.get(recipe.member).held_out

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from cluster.cli import control, doctor, import_pool, judge, policies, pool, serve, status, warmstart
+from cluster.cli import control, doctor, export, import_pool, judge, policies, pool, serve, status, warmstart
 from cluster.cli.run import run
 
 
@@ -44,6 +44,7 @@ app.command()(doctor.doctor)
 app.command()(warmstart.warmstart)
 app.command()(serve.serve)
 app.add_typer(pool.app, name="pool")
+app.add_typer(export.app, name="export")
 import_pool.register(app)
 
 

@@ -26,14 +26,15 @@ class Families:
         for id in sorted(snapshot.levels):
             member = snapshot.members[id]
             families.setdefault((member.held_out, member.family or kin(member)), []).append(id)
-        self._trained = [families[key] for key in sorted(families) if not key[0]]
-        self._every = self._trained + [families[key] for key in sorted(families) if key[0]]
+        self._trained, self._apart = (
+            [families[key] for key in sorted(families) if key[0] == apart] for apart in (False, True)
+        )
 
-    def picks(self, rng: random.Random, held_out: bool) -> Iterator[str]:
-        """Members without end, each of a family drawn alike and alike within it; those set apart only if `held_out`.
+    def picks(self, rng: random.Random, apart: bool | None) -> Iterator[str]:
+        """Members without end, each of a family drawn alike and alike within it; none where there are none.
 
-        None where there are none.
+        `apart`: only those that are set apart, or only the others; None: both.
         """
-        families = self._every if held_out else self._trained
+        families = [*(() if apart else self._trained), *(() if apart is False else self._apart)]
         while families:
             yield rng.choice(rng.choice(families))

@@ -137,7 +137,7 @@ def _header(target: Path, line: str) -> dict[str, Any]:
         )
     if schema != SCHEMA:
         raise SnapshotError(f"{target} has schema {schema!r}, and this version reads {SCHEMA}")
-    return header  # type: ignore[no-any-return]
+    return header
 
 
 def _member(line: str) -> tuple[Member, int | None]:

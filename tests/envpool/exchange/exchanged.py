@@ -8,6 +8,7 @@ from envpool.admission.form import read
 from envpool.answers import write
 from envpool.bricks import read_bricks
 from envpool.contract import Instance
+from envpool.curation.standings import lowest_level
 from envpool.exchange.provenance import Provenance
 from envpool.exchange.snapshot import write_snapshot
 from envpool.members import Composite, Member, Origin, Program
@@ -73,7 +74,7 @@ def write_pool(run: Path, found: dict[str, Member]) -> Path:
 
 def write_members(folder: Path, found: dict[str, Member], levels: dict[str, int] | None = None) -> Path:
     """A snapshot in which all of them may be asked, or those with a level."""
-    asked = {member.id: 0 for member in found.values()} if levels is None else levels
+    asked = {member.id: lowest_level(member) for member in found.values()} if levels is None else levels
     return write_snapshot(folder, found.values(), asked, Provenance(run="small", licence="CC-BY-4.0"))
 
 

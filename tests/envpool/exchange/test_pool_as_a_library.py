@@ -106,7 +106,7 @@ def test_questions_keep_to_their_side_of_the_split(pool: Pool) -> None:
 
 
 def test_draws_are_spread_over_families_all_alike(pool: Pool, found: dict[str, Member]) -> None:
-    picks = Families(pool.snapshot).picks(seeded("spread"), held_out=False)
+    picks = Families(pool.snapshot).picks(seeded("spread"), apart=False)
     drawn = Counter(islice(picks, 6000))
     assert set(drawn) == set(pool.ids())
     families: Counter[str] = Counter()
