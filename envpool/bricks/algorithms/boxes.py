@@ -14,12 +14,12 @@ class Boxes(Environment):
         return [rng.randint(1, 15) for _ in range(6 + 2 * level)]
 
     def solve(self, x: list[int]) -> list[int]:
-        boxes = [0]
+        boxes: list[int] = []
         for n in x:
-            if boxes[-1] + n > 20:
+            if not boxes or boxes[-1] + n > 20:
                 boxes.append(0)
             boxes[-1] += n
         return boxes
 
     def accepts(self, x: list[int]) -> bool:
-        return 0 < len(x) <= 30 and all(0 <= n <= 20 for n in x)
+        return 0 < len(x) <= 30

@@ -21,7 +21,7 @@ class EveryNth(Environment):
 
     def solve(self, x: tuple[str, int]) -> str:
         text, number = x
-        return text[::number]
+        return text[:: abs(number)]
 
     def accepts(self, x: tuple[str, int]) -> bool:
-        return 0 < len(x[0]) <= 60 and x[1] > 0
+        return 0 < len(x[0]) <= 60 and x[1] != 0

@@ -15,10 +15,12 @@ class FewestCoins(Environment):
         )
 
     def solve(self, x: int) -> int:
+        # Coins below 12 make 77 at most: among twelve of them some make a multiple of 12, with fewer coins as twelves.
+        twelves = max(0, x - 77) // 12
         fewest = [0]
-        for amount in range(1, x + 1):
+        for amount in range(1, x - 12 * twelves + 1):
             fewest.append(1 + min(fewest[amount - coin] for coin in (1, 5, 7, 12) if coin <= amount))
-        return fewest[x]
+        return twelves + fewest[x - 12 * twelves]
 
     def accepts(self, x: int) -> bool:
-        return 0 <= x <= 5000
+        return 0 <= x <= 10**15

@@ -16,6 +16,8 @@ class Hop(Environment):
         numbers, i = [], 0
         while i < len(x):
             numbers.append(x[i])
+            if x[i] < 1:
+                raise ValueError("it never leaves the list")
             i += x[i]
         return numbers
 

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class BinaryDigits(Environment):
     rule = (
-        "Write the input in base two without leading zeros, and list its digits from the most "
-        "significant on: true for 1, false for 0. For 0 list one false."
+        "Write the input, which is not negative, in base two without leading zeros, and list its digits from "
+        "the most significant on: true for 1, false for 0. For 0 list one false."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -7,9 +7,9 @@ from envpool import Environment
 
 class DayGaps(Environment):
     rule = (
-        "The input holds days, written year-month-day, with spaces between. For each but the first, list "
-        "how many days after the one before it comes, negative if earlier. Use the Gregorian calendar, "
-        "taken back to year 1."
+        "The input holds days, written year-month-day in 4, 2 and 2 digits, with spaces between. For each but "
+        "the first, list how many days after the one before it comes, negative if earlier. Use the Gregorian "
+        "calendar, taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

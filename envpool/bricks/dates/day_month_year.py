@@ -6,8 +6,8 @@ from envpool import Environment
 
 class DayMonthYear(Environment):
     rule = (
-        "The input holds days, written year-month-day, with spaces between. Rewrite each as day.month.year "
-        "without zeros in front of the numbers."
+        "The input holds days, written year-month-day in 4, 2 and 2 digits, with spaces between. Rewrite each "
+        "as day.month.year without zeros in front of the numbers."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

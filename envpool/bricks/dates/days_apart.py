@@ -6,8 +6,8 @@ from envpool import Environment
 
 class DaysApart(Environment):
     rule = (
-        "The input holds days, written year-month-day, with spaces between. How many days after the "
-        "earliest comes the latest? Use the Gregorian calendar, taken back to year 1."
+        "The input holds days, written year-month-day in 4, 2 and 2 digits, with spaces between. How many "
+        "days after the earliest comes the latest? Use the Gregorian calendar, taken back to year 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

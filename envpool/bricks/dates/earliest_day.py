@@ -6,8 +6,8 @@ from envpool import Environment
 
 class EarliestDay(Environment):
     rule = (
-        "The input holds days, written year-month-day, with spaces between. Give the earliest as three "
-        "numbers (year, month, day)."
+        "The input holds days, written year-month-day in 4, 2 and 2 digits, with spaces between. Give the "
+        "earliest as three numbers (year, month, day)."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

@@ -8,8 +8,8 @@ DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"
 
 class Weekdays(Environment):
     rule = (
-        "The input holds days, written year-month-day, with spaces between. List their English weekday "
-        "names. Use the Gregorian calendar, taken back to year 1; 2000-01-01 was a Saturday."
+        "The input holds days, written year-month-day in 4, 2 and 2 digits, with spaces between. List their "
+        "English weekday names. Use the Gregorian calendar, taken back to year 1; 2000-01-01 was a Saturday."
     )
 
     def sample(self, rng: random.Random, level: int) -> str:

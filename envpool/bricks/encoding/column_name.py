@@ -13,6 +13,8 @@ class ColumnName(Environment):
         return rng.randint(10 ** (1 + level), 10 ** (2 + level) - 1)
 
     def solve(self, x: int) -> str:
+        if x < 1:
+            raise ValueError("no column has this number")
         name = ""
         while x:
             x, place = divmod(x - 1, 26)

@@ -6,8 +6,8 @@ from envpool import Environment
 
 class LookAndSay(Environment):
     rule = (
-        "Cut the digits of the input into runs of the same digit, each as long as possible. Write for "
-        "each run its length and then its digit; read all together as one number: 3311 becomes 2321."
+        "The input is not negative. Cut its digits into runs of the same digit, each as long as possible. Write "
+        "for each run its length and then its digit; read all together as one number: 3311 becomes 2321."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -19,6 +19,8 @@ class OnOneLine(Environment):
         return points
 
     def solve(self, x: list[tuple[int, int]]) -> bool:
+        if not x:
+            return True
         (a, b), (c, d) = x[0], next((point for point in x if point != x[0]), x[0])
         return all((c - a) * (f - b) == (d - b) * (e - a) for e, f in x)
 

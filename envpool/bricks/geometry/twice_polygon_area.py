@@ -15,7 +15,7 @@ class TwicePolygonArea(Environment):
         return [(rng.randint(0, top), rng.randint(0, top)) for _ in range(3 + level)]
 
     def solve(self, x: list[tuple[int, int]]) -> int:
-        following = [*x[1:], x[0]]
+        following = [*x[1:], *x[:1]]
         return abs(sum(a * d - b * c for (a, b), (c, d) in zip(x, following, strict=True)))
 
     def accepts(self, x: list[tuple[int, int]]) -> bool:

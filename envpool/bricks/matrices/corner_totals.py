@@ -14,8 +14,10 @@ class CornerTotals(Environment):
         return [[rng.randint(0, 9 + 10 * level) for _ in range(columns)] for _ in range(rows)]
 
     def solve(self, x: list[list[int]]) -> list[list[int]]:
-        rows, columns = range(1, len(x) + 1), range(1, len(x[0]) + 1)
-        return [[sum(sum(row[:right]) for row in x[:down]) for right in columns] for down in rows]
+        rows = enumerate(x, 1)
+        return [
+            [sum(sum(row[:i]) for row in x[:down]) for i in range(1, len(last) + 1)] for down, last in rows
+        ]
 
     def accepts(self, x: list[list[int]]) -> bool:
         return 0 < len(x) <= 6 and 0 < len(x[0]) <= 6 and all(len(row) == len(x[0]) for row in x)

@@ -11,7 +11,7 @@ class RowsAndColumns(Environment):
         return [[rng.randint(0, 9 + 5 * level) for _ in range(columns)] for _ in range(rows)]
 
     def solve(self, x: list[list[int]]) -> tuple[int, int]:
-        return len(x), len(x[0])
+        return len(x), len(x[0]) if x else 0
 
     def accepts(self, x: list[list[int]]) -> bool:
         return 0 < len(x) <= 8 and 0 < len(x[0]) <= 8 and all(len(row) == len(x[0]) for row in x)

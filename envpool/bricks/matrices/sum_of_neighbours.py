@@ -16,8 +16,10 @@ class SumOfNeighbours(Environment):
     def solve(self, x: list[list[int]]) -> list[list[int]]:
         cells = {(row, place): n for row, numbers in enumerate(x) for place, n in enumerate(numbers)}
         around = ((0, 1), (0, -1), (1, 0), (-1, 0))
-        places = range(len(x[0]))
-        return [[sum(cells.get((r + a, c + b), 0) for a, b in around) for c in places] for r in range(len(x))]
+        return [
+            [sum(cells.get((r + a, c + b), 0) for a, b in around) for c in range(len(row))]
+            for r, row in enumerate(x)
+        ]
 
     def accepts(self, x: list[list[int]]) -> bool:
         return 0 < len(x) <= 6 and 0 < len(x[0]) <= 6 and all(len(row) == len(x[0]) for row in x)

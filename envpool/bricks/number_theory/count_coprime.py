@@ -13,7 +13,7 @@ class CountCoprime(Environment):
         return rng.randint(6 * 4**level, 40 * 4**level)
 
     def solve(self, x: int) -> int:
-        count, rest, divisor = x, x, 2
+        count, rest, divisor = max(0, x), x, 2
         while rest > 1:
             if rest % divisor == 0:
                 count -= count // divisor

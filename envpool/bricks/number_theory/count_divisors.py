@@ -5,7 +5,10 @@ from envpool import Environment
 
 
 class CountDivisors(Environment):
-    rule = "Count the whole numbers above zero that divide the input without remainder, 1 and the input included."
+    rule = (
+        "The input is above zero. Count the whole numbers above zero that divide it without remainder, 1 "
+        "and the input included."
+    )
 
     def sample(self, rng: random.Random, level: int) -> int:
         return rng.randint(6 * 4**level, 40 * 4**level)

@@ -13,6 +13,8 @@ class CountHalveOrTriple(Environment):
         return rng.randint(3 * 3**level, 20 * 3**level)
 
     def solve(self, x: int) -> int:
+        if x < 1:
+            raise ValueError("it never comes to 1")
         steps = 0
         while x != 1:
             x, steps = x // 2 if x % 2 == 0 else 3 * x + 1, steps + 1

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class CountMultiples(Environment):
     rule = (
-        "Count the whole numbers from 1 up to and including the input that can be divided by three or by "
-        "five or by both without remainder."
+        "The input is not negative. Count the whole numbers from 1 up to and including it that can be divided "
+        "by three or by five or by both without remainder."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

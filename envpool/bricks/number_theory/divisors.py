@@ -6,8 +6,8 @@ from envpool import Environment
 
 class Divisors(Environment):
     rule = (
-        "List in increasing order all whole numbers above zero that divide the input without remainder, 1 "
-        "and the input included."
+        "The input is above zero. List in increasing order all whole numbers above zero that divide it "
+        "without remainder, 1 and the input included."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -5,9 +5,9 @@ from envpool import Environment
 
 class EuclidQuotients(Environment):
     rule = (
-        "Divide the first number of the input pair by the second; keep the whole quotient. If a remainder "
-        "is left, divide the divisor by the remainder in the same way, and so on until none is left. List "
-        "the quotients in order."
+        "The input is a pair of numbers, none negative. Divide the first by the second; keep the whole "
+        "quotient. If a remainder is left, divide the divisor by the remainder in the same way, and so on "
+        "until none is left. List the quotients in order."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:

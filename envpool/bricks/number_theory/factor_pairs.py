@@ -6,8 +6,8 @@ from envpool import Environment
 
 class FactorPairs(Environment):
     rule = (
-        "List all pairs of whole numbers above zero whose product is the input and whose first number is "
-        "not larger than the second, by increasing first number."
+        "The input is above zero. List all pairs of whole numbers above zero whose product it is and whose "
+        "first number is not larger than the second, by increasing first number."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

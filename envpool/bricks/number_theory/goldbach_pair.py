@@ -18,7 +18,7 @@ class GoldbachPair(Environment):
         return 2 * rng.randint(3 * 4**level, 20 * 4**level)
 
     def solve(self, x: int) -> tuple[int, int]:
-        first = next(n for n in range(2, x) if _is_prime(n) and _is_prime(x - n))
+        first = next(n for n in range(2, x if x % 2 == 0 else 3) if _is_prime(n) and _is_prime(x - n))
         return first, x - first
 
     def accepts(self, x: int) -> bool:

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class GroupByRemainder(Environment):
     rule = (
-        "Group the numbers of the input list by their remainder when divided by three. For each remainder "
-        "that occurs give the numbers that have it, in their order in the input."
+        "Group the numbers of the input list by their remainder, 0, 1 or 2, when divided by three. For each "
+        "remainder that occurs give the numbers that have it, in their order in the input."
     )
 
     def sample(self, rng: random.Random, level: int) -> list[int]:
@@ -19,4 +19,4 @@ class GroupByRemainder(Environment):
         return groups
 
     def accepts(self, x: list[int]) -> bool:
-        return 0 < len(x) <= 30 and all(n >= 0 for n in x)
+        return 0 < len(x) <= 30

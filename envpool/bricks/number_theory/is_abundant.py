@@ -11,8 +11,8 @@ def _is_abundant(n: int) -> bool:
 
 class IsAbundant(Environment):
     rule = (
-        "Add up all whole numbers above zero that divide the input without remainder and are smaller than "
-        "it. Is the sum larger than the input?"
+        "The input is above zero. Add up all whole numbers above zero that divide it without remainder and "
+        "are smaller than it. Is the sum larger than the input?"
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -19,9 +19,8 @@ class MeetRemainders(Environment):
     def solve(self, x: list[tuple[int, int]]) -> int:
         number, step = 0, 1
         for remainder, divisor in x:
-            while number % divisor != remainder:
-                number += step
-            step *= divisor
+            number = next(n for n in range(number, number + step * divisor, step) if n % divisor == remainder)
+            step = math.lcm(step, divisor)
         return number
 
     def accepts(self, x: list[tuple[int, int]]) -> bool:

@@ -13,6 +13,8 @@ class OddPart(Environment):
         return (2 * rng.randint(4**level, 5 * 4**level) + 1) * 2 ** rng.randint(0, 3 + level // 2)
 
     def solve(self, x: int) -> tuple[int, int]:
+        if x == 0:
+            raise ValueError("0 is never odd")
         times = 0
         while x % 2 == 0:
             x, times = x // 2, times + 1

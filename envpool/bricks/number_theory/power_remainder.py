@@ -5,8 +5,8 @@ from envpool import Environment
 
 class PowerRemainder(Environment):
     rule = (
-        "The input holds a base, an exponent and a divisor. Raise the base to the exponent and give the "
-        "remainder when the result is divided by the divisor. A number to the power 0 is 1."
+        "The input holds a base, an exponent and a divisor, none of them negative. Raise the base to the "
+        "exponent and give the remainder when the result is divided by the divisor. A number to the power 0 is 1."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int, int]:

@@ -4,7 +4,7 @@ from envpool import Environment
 
 
 class RepeatedDigitSum(Environment):
-    rule = "Replace the input by the sum of its digits until one digit is left. Give that digit."
+    rule = "The input is not negative. Replace it by the sum of its digits until one digit is left. Give that digit."
 
     def sample(self, rng: random.Random, level: int) -> int:
         return rng.randint(10 ** (level + 1), 10 ** (level + 2) - 1)

@@ -5,8 +5,8 @@ from envpool import Environment
 
 class SixDecimals(Environment):
     rule = (
-        "Divide the first number of the input pair by the second. List the first six digits after the "
-        "decimal point, without rounding; where the digits end earlier, zeros follow."
+        "The input is a pair of numbers, none negative. Divide the first by the second. List the first six "
+        "digits after the decimal point, without rounding; where the digits end earlier, zeros follow."
     )
 
     def sample(self, rng: random.Random, level: int) -> tuple[int, int]:

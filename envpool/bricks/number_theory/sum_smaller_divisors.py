@@ -6,8 +6,8 @@ from envpool import Environment
 
 class SumSmallerDivisors(Environment):
     rule = (
-        "Add up all whole numbers above zero that divide the input without remainder and are smaller than "
-        "it. For 1 the sum is 0."
+        "The input is above zero. Add up all whole numbers above zero that divide it without remainder and "
+        "are smaller than it. For 1 the sum is 0."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

@@ -6,8 +6,8 @@ from envpool import Environment
 
 class SumsOfTwoSquares(Environment):
     rule = (
-        "List all pairs of whole numbers from 0 up whose squares add up to the input and whose first "
-        "number is not larger than the second, by increasing first number."
+        "The input is not negative. List all pairs of whole numbers from 0 up whose squares add up to it and "
+        "whose first number is not larger than the second, by increasing first number."
     )
 
     def sample(self, rng: random.Random, level: int) -> int:

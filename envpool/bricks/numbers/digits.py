@@ -10,7 +10,4 @@ class Digits(Environment):
         return rng.randint(10 ** (level + 1), 10 ** (level + 2) - 1)
 
     def solve(self, x: int) -> list[int]:
-        return [int(digit) for digit in str(x)]
-
-    def accepts(self, x: int) -> bool:
-        return x >= 0
+        return [int(digit) for digit in str(abs(x))]

@@ -4,13 +4,10 @@ from envpool import Environment
 
 
 class RemainderByThree(Environment):
-    rule = "Give the remainder when the input is divided by three."
+    rule = "Give the remainder, 0, 1 or 2, when the input is divided by three."
 
     def sample(self, rng: random.Random, level: int) -> int:
         return rng.randint(1, 40 * 4**level)
 
     def solve(self, x: int) -> int:
         return x % 3
-
-    def accepts(self, x: int) -> bool:
-        return x >= 0

@@ -10,7 +10,4 @@ class ReverseDigits(Environment):
         return rng.randint(10 ** (level + 1), 10 ** (level + 2) - 1)
 
     def solve(self, x: int) -> str:
-        return str(x)[::-1]
-
-    def accepts(self, x: int) -> bool:
-        return x >= 0
+        return str(abs(x))[::-1]

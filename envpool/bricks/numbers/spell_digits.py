@@ -12,7 +12,4 @@ class SpellDigits(Environment):
         return rng.randint(10**level, 10 ** (level + 2) - 1)
 
     def solve(self, x: int) -> str:
-        return " ".join(NAMES[int(digit)] for digit in str(x))
-
-    def accepts(self, x: int) -> bool:
-        return x >= 0
+        return " ".join(NAMES[int(digit)] for digit in str(abs(x)))

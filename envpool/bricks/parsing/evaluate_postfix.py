@@ -20,7 +20,7 @@ class EvaluatePostfix(Environment):
     def solve(self, x: str) -> int:
         values = []
         for part in x.split(" "):
-            if part.isdigit():
+            if part not in ("+", "-", "*"):
                 values.append(int(part))
                 continue
             b, a = values.pop(), values.pop()

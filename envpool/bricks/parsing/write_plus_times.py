@@ -13,8 +13,7 @@ class WritePlusTimes(Environment):
         return [rng.randint(1, 9 + 10 * level) for _ in range(3 + level)]
 
     def solve(self, x: list[int]) -> str:
-        signs = ["", *("+*"[i % 2] for i in range(len(x) - 1))]
-        return "".join(sign + str(n) for sign, n in zip(signs, x, strict=True))
+        return "".join(f"{'*+'[i % 2] if i else ''}{n}" for i, n in enumerate(x))
 
     def accepts(self, x: list[int]) -> bool:
         return 1 < len(x) <= 10 and all(0 <= n <= 999 for n in x)

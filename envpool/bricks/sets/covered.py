@@ -14,7 +14,12 @@ class Covered(Environment):
         return [(rng.randint(0, top), rng.randint(0, top)) for _ in range(2 + level)]
 
     def solve(self, x: list[tuple[int, int]]) -> int:
-        return len({n for a, b in x for n in range(min(a, b), max(a, b) + 1)})
+        count, reached = 0, None
+        for low, high in sorted((min(pair), max(pair)) for pair in x):
+            first = low if reached is None else max(low, reached + 1)
+            count += max(0, high - first + 1)
+            reached = max(high, first - 1)
+        return count
 
     def accepts(self, x: list[tuple[int, int]]) -> bool:
-        return len(x) <= 30 and all(abs(a - b) <= 1000 for a, b in x)
+        return len(x) <= 30

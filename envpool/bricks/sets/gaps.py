@@ -14,7 +14,7 @@ class Gaps(Environment):
         return [start + rng.randint(0, 8 + level) for _ in range(4 + level)]
 
     def solve(self, x: list[int]) -> list[int]:
-        return [n for n in range(min(x), max(x)) if n not in x]
+        return [n for n in range(min(x, default=0), max(x, default=0)) if n not in x]
 
     def accepts(self, x: list[int]) -> bool:
         return 0 < len(x) <= 30 and max(x) - min(x) <= 40

@@ -15,6 +15,8 @@ class BouncingBall(Environment):
         return length, rng.randint(10**level, 10 ** (level + 1) * 2)
 
     def solve(self, x: tuple[int, int]) -> int:
+        if x[0] == 0:
+            return 0
         place = x[1] % (2 * x[0])
         return min(place, 2 * x[0] - place)
 

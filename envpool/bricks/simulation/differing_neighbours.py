@@ -13,7 +13,8 @@ class DifferingNeighbours(Environment):
         return [rng.random() < 0.5 for _ in range(5 + 2 * level)]
 
     def solve(self, x: list[bool]) -> list[bool]:
-        return [a != b for a, b in zip([False, *x[:-1]], [*x[1:], False], strict=True)]
+        road = [False, *x, False]
+        return [a != b for a, b in zip(road, road[2:], strict=False)]
 
     def accepts(self, x: list[bool]) -> bool:
         return 0 < len(x) <= 20

@@ -14,7 +14,7 @@ class NewPile(Environment):
 
     def solve(self, x: list[int]) -> list[int]:
         taken = sum(pile > 0 for pile in x)
-        return [pile - 1 for pile in x if pile > 1] + [taken] * (taken > 0)
+        return [pile - (pile > 0) for pile in x if pile not in (0, 1)] + [taken] * (taken > 0)
 
     def accepts(self, x: list[int]) -> bool:
-        return len(x) <= 30 and all(pile >= 0 for pile in x)
+        return len(x) <= 30

@@ -19,7 +19,7 @@ class TurnedWheel(Environment):
         return text, rng.choice((1, 1, -1)) * rng.randint(1, 5 + 5 * level)
 
     def solve(self, x: tuple[str, int]) -> str:
-        places = x[1] % len(x[0])
+        places = x[1] % max(1, len(x[0]))
         return x[0][places:] + x[0][:places]
 
     def accepts(self, x: tuple[str, int]) -> bool:

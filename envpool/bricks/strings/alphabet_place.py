@@ -17,7 +17,7 @@ class AlphabetPlace(Environment):
         return " ".join(rng.choice(WORDS.split()) for _ in range(1 + level))
 
     def solve(self, x: str) -> int:
-        return ord(x[0].lower()) - 96
+        return next(ord(c) for c in x.lower() if c.isalpha()) - 96
 
     def accepts(self, x: str) -> bool:
-        return x[:1].isascii() and x[:1].isalpha()
+        return x.isascii() and any(map(str.isalpha, x))

@@ -17,7 +17,7 @@ class SwapEnds(Environment):
         return " ".join(rng.choice(WORDS.split()) for _ in range(1 + level))
 
     def solve(self, x: str) -> str:
-        return x[-1] + x[1:-1] + x[0]
+        return x[-1] + x[1:-1] + x[0] if len(x) > 1 else x
 
     def accepts(self, x: str) -> bool:
         return len(x) > 1

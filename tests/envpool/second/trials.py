@@ -13,6 +13,8 @@ from envpool.signatures import canonical_bytes, literal
 from tests.envpool.composition.in_process import Brick
 
 LEVELS = range(6)
+SMALLEST: dict[str, list[object]] = {"int": [0, -1, -12], "str": ["", "a"], "list": [[]], "dict": [{}]}
+"""By kind of type, values at its edge."""
 PASSED_ON_BY_A_BRICK = 4
 """Inputs a level of which each brick gives its outputs to the bricks whose domain is its codomain."""
 
@@ -57,5 +59,17 @@ def accepted(brick: Brick, passed: Iterable[Passed], count: int) -> list[object]
     fitting = [
         each.value for each in passed if each.type_text == brick.program.domain and each.by != brick.name
     ]
-    taken = [x for x in different(fitting) if brick.environment().accepts(x)]
-    return taken[:: max(1, -(-len(taken) // count))]
+    return evenly([x for x in different(fitting) if brick.environment().accepts(x)], count)
+
+
+def refused(brick: Brick, passed: Iterable[Passed], count: int) -> list[object]:
+    """Up to `count` values of its type that it does not accept: empty and negative ones, and of other bricks."""
+    fitting = [each.value for each in passed if each.type_text == brick.program.domain]
+    smallest = SMALLEST.get(brick.domain.kind, [])
+    refusing = [x for x in different([*smallest, *fitting]) if not brick.environment().accepts(x)]
+    return refusing[: len(smallest)] + evenly(refusing[len(smallest) :], count)
+
+
+def evenly(values: list[object], count: int) -> list[object]:
+    """At most so many of them, taken evenly."""
+    return values[:: max(1, -(-len(values) // count))]
