@@ -1,7 +1,8 @@
 """Running programs from async code: the protocols, the modes, and an executor with local sandboxes.
 
 Invariant: each sandbox is used by one thread, the same for its whole life, so its calls are in order. A mode decides
-what a job shares a process with, here and nowhere else.
+what a job shares a process with, here and nowhere else. Only sources that name a third-party package go to a sandbox
+that has some, and no solver's own program does.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 from envpool.sandbox.meter import Meter, Running
+from envpool.sandbox.packages import Packages
 from envpool.sandbox.results import (
     AUDIT_PATIENCE,
     Call,
@@ -62,14 +64,24 @@ def perform(sandbox: Sandbox, job: Job) -> list[Result]:
 
 
 class LocalExecutor:
-    """Sandboxes of this process, one a replica, each started at its first use."""
+    """Sandboxes of this process, one a replica, each started at its first use; where `packages` may be imported, a
+    second one a replica that has them, started at the first use of a source that names one.
+
+    Raises SandboxUnavailable where a package is not there.
+    """
 
     def __init__(
-        self, limits: SandboxLimits | None = None, *, rung: str | None = None, allow_unsafe: bool = False
+        self,
+        limits: SandboxLimits | None = None,
+        *,
+        rung: str | None = None,
+        allow_unsafe: bool = False,
+        packages: Sequence[str] = (),
     ) -> None:
+        self._packages, self._found = tuple(packages), Packages.found(packages)
         self._limits = limits
         self._rung, self._allow_unsafe = rung, allow_unsafe
-        self._sandboxes: dict[int, Sandbox] = {}
+        self._sandboxes: dict[tuple[int, bool], Sandbox] = {}  # by replica, and whether it has packages
         self._meter = Meter()
         self._threads = [
             ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"sandbox-{replica}")
@@ -78,7 +90,7 @@ class LocalExecutor:
 
     async def start(self) -> None:
         """Starts the first sandbox now, so that one that cannot be had is known at once. Raises SandboxUnavailable."""
-        await asyncio.get_running_loop().run_in_executor(self._threads[0], self._sandbox, 0)
+        await asyncio.get_running_loop().run_in_executor(self._threads[0], self._sandbox, 0, False)
 
     async def run(
         self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
@@ -106,7 +118,7 @@ class LocalExecutor:
         """As `Sandbox.sweep`, once whatever a sandbox runs is done."""
         loop = asyncio.get_running_loop()
         await asyncio.gather(
-            *(loop.run_in_executor(self._threads[n], box.sweep) for n, box in list(self._sandboxes.items()))
+            *(loop.run_in_executor(self._threads[n], box.sweep) for (n, _), box in list(self._sandboxes.items()))
         )
 
     @property
@@ -144,18 +156,26 @@ class LocalExecutor:
     def _run(self, replica: int, job: Job) -> Done | SandboxUnavailable:
         try:
             with self._meter.job(job) as judged:
-                results = perform(self._sandbox(replica), job)
+                results = perform(self._sandbox(replica, self._needs_packages(job)), job)
                 judged(results)
                 return results
         except (InfrastructureFault, SandboxUnavailable) as error:
             return error
 
-    def _sandbox(self, replica: int) -> Sandbox:
-        if replica not in self._sandboxes:
-            self._sandboxes[replica] = Sandbox(
-                self._limits, hash_seed=HASH_SEEDS[replica], rung=self._rung, allow_unsafe=self._allow_unsafe
+    def _needs_packages(self, job: Job) -> bool:
+        return job.mode is not Mode.SOLUTION and self._found.mentioned(job.source)
+
+    def _sandbox(self, replica: int, with_packages: bool) -> Sandbox:
+        key = replica, with_packages
+        if key not in self._sandboxes:
+            self._sandboxes[key] = Sandbox(
+                self._limits,
+                hash_seed=HASH_SEEDS[replica],
+                rung=self._rung,
+                allow_unsafe=self._allow_unsafe,
+                packages=self._packages if with_packages else (),
             )
-        return self._sandboxes[replica]
+        return self._sandboxes[key]
 
 
 def _without_verdict(done: Done | SandboxUnavailable) -> Done:

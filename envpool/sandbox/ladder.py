@@ -16,6 +16,7 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 
+from envpool.sandbox.packages import NONE, Packages
 from envpool.sandbox.results import SandboxLimits, SandboxUnavailable
 from envpool.sandbox.server import ForkServer
 
@@ -57,19 +58,24 @@ _BANNER = (
 
 
 def start(
-    limits: SandboxLimits, hash_seed: int, rung: str | None = None, *, allow_unsafe: bool = False
+    limits: SandboxLimits,
+    hash_seed: int,
+    rung: str | None = None,
+    *,
+    allow_unsafe: bool = False,
+    packages: Packages = NONE,
 ) -> ForkServer:
     """A zygote on the named rung, or on the strongest one for None and "auto". Raises SandboxUnavailable."""
     if reason := unsupported():
         raise SandboxUnavailable(f"the sandbox refuses to start: {reason}. It needs {_ANYWHERE}.")
     wanted = asked_for(rung, allow_unsafe=allow_unsafe)
     try:
-        server = ForkServer(limits, hash_seed, wanted)
+        server = ForkServer(limits, hash_seed, wanted, packages)
     except OSError as error:
         raise SandboxUnavailable(f"the sandbox refuses to start: no process can be started: {error}") from None
     except SandboxUnavailable as error:
         raise SandboxUnavailable(_refusal(wanted, str(error), error.missing), error.missing) from None
-    _announce(server)
+    _announce(server, packages)
     return server
 
 
@@ -112,12 +118,14 @@ def _refusal(wanted: str, reason: str, missing: Mapping[str, str]) -> str:
     return f"{text} Rung wasm is not offered ({NO_WASM}); unsafe must be asked for and allowed by name."
 
 
-def _announce(server: ForkServer) -> None:
+def _announce(server: ForkServer, packages: Packages) -> None:
     """The one line. `platform` because a fleet is looked at together."""
     if server.rung == Rung.UNSAFE:
         log.warning(_BANNER)
         return
     line = f"sandbox ready on {platform.machine()}: {server.rung} ({', '.join(server.layers)})"
+    if packages.names:
+        line += f", with {', '.join(packages.names)}"
     if server.missing:
         lacks = ", ".join(f"{name}: {reason}" for name, reason in server.missing.items())
         line += f"; {Rung.STRICT} is not offered ({lacks})"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from envpool.sandbox.packages import NONE, Packages
 from envpool.sandbox.results import ALLOWED_IMPORTS, AUDIT_PATIENCE, SandboxLimits, SandboxUnavailable
 
 _BOOT = (
@@ -55,11 +56,12 @@ class Birth:
         os.close(self.reply_fd)
 
 
-def environment(hash_seed: int) -> dict[str, str]:
+def environment(hash_seed: int, packages: Packages = NONE) -> dict[str, str]:
     """The literal environment of a zygote; nothing of the owner's passes."""
     return {
         "PATH": "/usr/bin:/bin", "HOME": "/", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TZ": "UTC",
         "PYTHONHASHSEED": str(hash_seed), "PYTHONUTF8": "1", "MALLOC_ARENA_MAX": "1",
+        **packages.environment(),
     }  # fmt: skip
 
 
@@ -70,11 +72,14 @@ def cpu_net(limits: SandboxLimits) -> int:
 
 class ForkServer:
     """One started zygote. `rung` is "auto" or that of `ladder` which is wanted; `ladder.start` says what it came to.
+    `packages` are loaded into it beside the standard library.
 
     Raises SandboxUnavailable where a layer of it is missing or the self-test fails, OSError where nothing starts.
     """
 
-    def __init__(self, limits: SandboxLimits, hash_seed: int, rung: str = "auto") -> None:
+    def __init__(
+        self, limits: SandboxLimits, hash_seed: int, rung: str = "auto", packages: Packages = NONE
+    ) -> None:
         self._job = 0
         self._spare: Birth | None = None  # asked for, its answer not yet read
         self._answers: dict[int, dict[str, Any]] = {}
@@ -82,8 +87,8 @@ class ForkServer:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()),
-                 _settings(limits, rung)],
-                env=environment(hash_seed), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
+                 _settings(limits, rung, packages)],
+                env=environment(hash_seed, packages), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
                 start_new_session=True,  # a Ctrl-C in the owner's terminal is not for it
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
@@ -187,12 +192,14 @@ class ForkServer:
             self._process.stderr.close()
 
 
-def _settings(limits: SandboxLimits, rung: str) -> str:
+def _settings(limits: SandboxLimits, rung: str, packages: Packages) -> str:
     return json.dumps({
         "rung": rung,
-        "environment": sorted(environment(0)),
+        "environment": sorted(environment(0, packages)),
         "imports": ALLOWED_IMPORTS,
-        "allowed": ALLOWED_IMPORTS,
+        "allowed": (*ALLOWED_IMPORTS, *packages.tops),
+        "packages": packages.names,
+        "path": packages.path,
         "memory_mib": limits.memory_mib,
         "output_bytes": limits.output_kib << 10,
         "cpu_seconds": cpu_net(limits),

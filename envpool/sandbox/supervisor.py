@@ -17,6 +17,7 @@ from typing import NamedTuple, Self
 
 from envpool.sandbox import ladder, wire
 from envpool.sandbox.child import Child, Ended
+from envpool.sandbox.packages import Packages
 from envpool.sandbox.results import (
     SEARCH_CPU_SECONDS,
     Call,
@@ -48,7 +49,8 @@ class _Key(NamedTuple):
 class Sandbox:
     """One zygote and its children, on a rung of `ladder`; None takes the strongest one that the node offers.
 
-    Raises SandboxUnavailable where the rung cannot be had. Later zygotes get the same rung or none.
+    `packages` are third-party ones that programs may import besides, each as "name" or "name=folder" (`packages`).
+    Raises SandboxUnavailable where the rung or a package cannot be had. Later zygotes get the same rung or none.
     """
 
     def __init__(
@@ -58,7 +60,9 @@ class Sandbox:
         hash_seed: int = 1,
         rung: str | None = None,
         allow_unsafe: bool = False,
+        packages: Sequence[str] = (),
     ) -> None:
+        self._packages = Packages.found(packages)
         self._limits = limits or SandboxLimits()
         self._hash_seed = hash_seed
         self._children: OrderedDict[_Key, Child] = OrderedDict()  # least recently used first
@@ -67,7 +71,7 @@ class Sandbox:
         self._seat = Seat()
         self._allow_unsafe = allow_unsafe
         self._server: ForkServer | None = ladder.start(
-            self._limits, hash_seed, rung, allow_unsafe=allow_unsafe
+            self._limits, hash_seed, rung, allow_unsafe=allow_unsafe, packages=self._packages
         )
         self._layers, self._rung = list(self._server.layers), self._server.rung
 
@@ -220,7 +224,11 @@ class Sandbox:
             self._seat.leave()  # or the new zygote would be born on one CPU
             try:
                 self._server = ladder.start(
-                    self._limits, self._hash_seed, self._rung, allow_unsafe=self._allow_unsafe
+                    self._limits,
+                    self._hash_seed,
+                    self._rung,
+                    allow_unsafe=self._allow_unsafe,
+                    packages=self._packages,
                 )
             except SandboxUnavailable as error:
                 raise Lost(f"no zygote can be started: {error}") from None

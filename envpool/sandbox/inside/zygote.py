@@ -17,10 +17,10 @@ import resource
 import socket
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from envpool.sandbox.inside import kernel
+from envpool.sandbox.inside import kernel, packages
 from envpool.sandbox.inside.child import Cage
 from envpool.sandbox.inside.nursery import Nursery
 from envpool.sandbox.inside.selftest import SelfTestFailed, run_self_test
@@ -66,7 +66,7 @@ def _refuse(control: socket.socket, reason: str, missing: dict[str, str]) -> NoR
 def _lock(control_fd: int, settings: dict[str, Any]) -> tuple[Cage, Walls]:
     """Every layer of the zygote in the one order that works. Raises Refused or OSError."""
     _step_back()
-    _preload(settings["imports"])
+    _preload(settings["imports"], settings["packages"], settings["path"])
     _reserve_descriptors()
     _check_scrubbed(control_fd, settings["environment"])
     _check_memory()
@@ -95,10 +95,12 @@ def _step_back() -> None:
             score.write("1000")
 
 
-def _preload(names: Iterable[str]) -> None:
+def _preload(names: Iterable[str], third_party: Sequence[str], path: Iterable[str]) -> None:
     """Imports all a program may use; afterwards nothing is looked for on a path any more."""
     for name in (*names, *HIDDEN_IMPORTS):
         importlib.import_module(name)
+    if third_party:
+        packages.load(third_party, path)
     sys.path.clear()
     sys.path_importer_cache.clear()
     sys.path_hooks.clear()

@@ -1,0 +1,126 @@
+"""Loading third-party packages into a zygote, with all that they would look for only when used.
+
+Behind the walls nothing can be imported or opened any more. So the modules that a package leaves for later are loaded
+now, and its data files are read now and given out of memory: `open` and `stat` of such a path answer from there.
+Invariant: this adds memory to a zygote and takes no wall away. What is not on the shelf the kernel refuses, as before.
+"""
+
+import builtins
+import errno
+import importlib
+import importlib.machinery
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+LATER: Mapping[str, tuple[str, ...]] = {
+    "numpy": ("numpy.fft", "numpy.ma", "numpy.polynomial", "numpy.random", "secrets", "hmac"),
+    "sympy": (
+        "sympy.assumptions.refine", "sympy.assumptions.wrapper", "sympy.calculus.accumulationbounds",
+        "sympy.combinatorics", "sympy.integrals.heurisch", "sympy.integrals.manualintegrate",
+        "sympy.integrals.meijerint", "sympy.integrals.risch", "sympy.integrals.rde", "sympy.integrals.prde",
+        "sympy.physics.matrices", "sympy.physics.units", "sympy.polys.numberfields", "sympy.printing.pretty",
+        "sympy.series.gruntz", "sympy.sets.handlers", "sympy.sets.setexpr", "sympy.simplify.fu",
+        "sympy.solvers.diophantine", "sympy.solvers.inequalities", "sympy.stats", "sympy.tensor.tensor",
+    ),
+    "pyfiglet": ("pyfiglet.fonts",),
+    "reasoning_gym": (
+        "reasoning_gym.arc.arc_1d_tasks", "reasoning_gym.arc.rearc_utils.generators",
+        "reasoning_gym.arc.rearc_utils.utils", "reasoning_gym.arithmetic.gsm_symbolic.generators_00_49",
+        "reasoning_gym.arithmetic.gsm_symbolic.generators_50_99", "reasoning_gym.cognition.needle_data",
+        "reasoning_gym.games.contrib.sokoban.src.generator", "reasoning_gym.induction.list_functions.generators",
+    ),
+}  # fmt: skip
+"""What packages import only when they are used, by who does. Found by using them."""
+MOST_DATA = 64 << 20  # bytes; more is no package's data but a data set
+_CODE = (*importlib.machinery.all_suffixes(), ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".hpp", ".a", ".f")
+_NOT_USED = frozenset(("__pycache__", "test", "tests", "testing", "include", "benchmarks", "docs"))
+
+
+class TooMuchData(OSError):
+    """Packages whose data does not fit in a zygote."""
+
+
+def load(names: Iterable[str], path: Iterable[str]) -> None:
+    """Imports the named modules and what they look for later, and puts their data on the shelf.
+
+    Raises whatever their code raises, or TooMuchData.
+    """
+    before = set(sys.modules)
+    sys.path.extend(path)
+    for name in names:
+        importlib.import_module(name)
+    for top in tuple(LATER):
+        if top in sys.modules:
+            for name in LATER[top]:
+                importlib.import_module(name)
+    _Shelf(_folders(set(sys.modules) - before)).stand_in()
+
+
+def _folders(names: Iterable[str]) -> list[str]:
+    """The folders of the top-level packages among some modules, but for the standard library's."""
+    tops = {name.partition(".")[0] for name in names} - set(sys.stdlib_module_names)
+    modules = [sys.modules[top] for top in sorted(tops) if top in sys.modules and top != "envpool"]
+    return [os.path.normpath(folder) for module in modules for folder in _own(module)]
+
+
+def _own(module: ModuleType) -> list[str]:
+    return list(getattr(module, "__path__", ()))
+
+
+class _Shelf:
+    """The data files of some folders, in memory."""
+
+    def __init__(self, folders: list[str]) -> None:
+        self._roots = tuple(folder + os.sep for folder in folders)
+        self._files: dict[str, bytes] = {}
+        room = MOST_DATA
+        for path in _data(folders):
+            with open(path, "rb") as file:
+                self._files[path] = file.read(room + 1)
+            room -= len(self._files[path])
+            if room < 0:
+                where = ", ".join(folders)
+                raise TooMuchData(errno.EFBIG, f"more than {MOST_DATA >> 20} MiB of data in {where}")
+        self._open, self._stat = io.open, os.stat
+
+    def stand_in(self) -> None:
+        """From now on code that opens a path that lies here reads it here."""
+        builtins.open = io.open = self.open
+        os.stat = self.stat
+
+    def open(self, file: Any, mode: str = "r", buffering: int = -1, *args: Any, **more: Any) -> Any:
+        content = self._files.get(_normal(file))
+        if content is None or not set(mode) <= set("rbt"):
+            return self._open(file, mode, buffering, *args, **more)
+        raw = io.BytesIO(content)
+        if "b" in mode:
+            return raw
+        encoding, errors, newline = (*args, *(None,) * 3)[:3]
+        return io.TextIOWrapper(
+            raw, more.get("encoding", encoding), more.get("errors", errors), more.get("newline", newline)
+        )
+
+    def stat(self, path: Any, **more: Any) -> os.stat_result:
+        """Of a package's folder it is known what is not there, which a refusal of the kernel would not tell."""
+        where = _normal(path)
+        if where in self._files:
+            return os.stat_result((stat.S_IFREG | 0o444, 0, 0, 1, 0, 0, len(self._files[where]), 0, 0, 0))
+        if where.startswith(self._roots):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), where)
+        return self._stat(path, **more)
+
+
+def _normal(path: Any) -> str:
+    return os.path.normpath(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else ""
+
+
+def _data(folders: Iterable[str]) -> Iterator[str]:
+    for folder in folders:
+        for where, below, files in os.walk(folder):
+            below[:] = sorted(set(below) - _NOT_USED)
+            yield from (os.path.join(where, name) for name in sorted(files) if not name.endswith(_CODE))
