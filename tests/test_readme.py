@@ -20,7 +20,7 @@ def blocks(language: str) -> list[str]:
 def test_the_example_environment_passes_every_mechanical_gate_and_is_no_copy_of_a_seed(
     tmp_path: Path,
 ) -> None:
-    [example] = blocks("python")
+    example, *_ = blocks("python")
     file = tmp_path / "my_environment.py"
     file.write_text(example, encoding="utf-8")
     seeds = [str(path) for path in (ROOT / "envpool" / "seeds").glob("[!_]*.py")]
