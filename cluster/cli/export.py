@@ -6,7 +6,7 @@ from functools import partial
 
 import typer
 
-from cluster.cli import export_reasoning_gym, export_verl
+from cluster.cli import export_reasoning_gym, export_verifiers, export_verl
 from cluster.cli.advance import Advance
 from cluster.cli.exporting import (
     Families,
@@ -30,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Take a pool out, with the programs that judge, for other trainers."
 )
 export_reasoning_gym.register(app)
+export_verifiers.register(app)
 export_verl.register(app)
 
 

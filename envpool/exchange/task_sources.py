@@ -7,15 +7,19 @@ that was forked opens its own.
 import itertools
 import os
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Protocol
 
-from envpool.contract import Outcome, Recipe
+from envpool.contract import Instance, Outcome, Recipe
 from envpool.exchange.draws import item_seed
 from envpool.exchange.provenance import licence_of, lineage_of
 from envpool.exchange.service.backend import Question, name_of
 from envpool.families import kin
 from envpool.pool import Pool
+
+KEPT_INSTANCES = 1024
+"""Whose answers are likely to come next (ours)."""
 
 
 class Settings(Protocol):
@@ -77,6 +81,7 @@ class PoolSource:
 
     def __init__(self, settings: Settings) -> None:
         self._pool = Pool.open(settings.source)
+        self._instances: OrderedDict[Recipe, Instance] = OrderedDict()
 
     def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
         """As `TaskSource.questions`. Raises NoQuestion, ProgramFault."""
@@ -84,12 +89,15 @@ class PoolSource:
             instance = self._pool.draw(item_seed(seed, item), held_out=held_out)
             member = self._pool.get(instance.recipe.member)
             family = member.family or kin(member)
+            self._remember(instance)
             yield Question(instance.recipe, instance.prompt, name_of(member), family)
 
     async def score(self, recipe: Recipe, response: str, request: str) -> Outcome:
         """As `TaskSource.score`; nothing is counted. Raises UnknownMember, ProgramFault, SandboxUnavailable."""
-        pool = self._pool.aio
-        return await pool.score(await pool.build(recipe), response)
+        if (instance := self._instances.get(recipe)) is None:
+            instance = await self._pool.aio.build(recipe)
+            self._remember(instance)
+        return await self._pool.aio.score(instance, response)
 
     def provenance(self, member: str) -> dict[str, Any]:
         """As `TaskSource.provenance`."""
@@ -99,6 +107,11 @@ class PoolSource:
             "licence": licence_of(found, self._pool.get, unsaid),
             **lineage_of(found),
         }
+
+    def _remember(self, instance: Instance) -> None:
+        self._instances[instance.recipe] = instance
+        if len(self._instances) > KEPT_INSTANCES:
+            self._instances.popitem(last=False)
 
 
 _opening = threading.Lock()
