@@ -22,7 +22,7 @@ def required() -> set[str]:
     extras = PROJECT["optional-dependencies"]
     lines = [
         *PROJECT["dependencies"],
-        *(line for extra in ("actors", "cpu", "test") for line in extras[extra]),
+        *(line for extra in extras if extra != "gpu" for line in extras[extra]),
     ]
     return {match[0].lower().replace("_", "-") for line in lines if (match := re.match(r"[\w.-]+", line))}
 
