@@ -13,16 +13,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-import yaml
-
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
 from envpool.admission.admission import BROUGHT
 from envpool.curation.standings import PLAYING
+from envpool.run_pool import CONFIG_FILE, pool_of
 from envpool.sandbox.packages import tops
 from envpool.store import NoPool, PoolReader, StoreError
 
-CONFIG_FILE = "config.yaml"
 LOCK_FILE = "driver.lock"
 PLACE_FILE = "cluster.json"
 """Where the run's cluster answers, as the driver wrote it at the start."""
@@ -68,16 +66,6 @@ def phase(folder: Path) -> str:
             return str(reader.state("phase") or "starting")
     except NoPool:
         return "starting"
-
-
-def pool_of(folder: Path) -> Path:
-    """Where the pool of the run in this folder lies, as the configuration kept there says."""
-    try:
-        kept = yaml.safe_load((folder / CONFIG_FILE).read_text(encoding="utf-8")) or {}
-    except FileNotFoundError:
-        kept = {}
-    place = (kept.get("pool") or {}).get("folder")
-    return Path(place).expanduser() / folder.name if place else folder / "pool"
 
 
 def begun(folder: Path) -> bool:

@@ -11,6 +11,7 @@ module needs nothing of reasoning_gym; registering does.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from envpool.exchange.provenance import envolve_version
@@ -65,17 +66,17 @@ def data_sets(snapshot: Snapshot, prefix: str) -> dict[str, str]:
     return {prefix: ""} | {f"{prefix}_{slug}_{id[:ID_SHOWN]}": id for slug, id in members}
 
 
-def register(path: str | Path, prefix: str = "envolve_pool") -> list[str]:
+def register(path: str | Path, prefix: str = "envolve_pool", packages: Sequence[str] = ()) -> list[str]:
     """Registers the data sets of the snapshot at a path; their names. A second time changes nothing.
 
-    Raises SnapshotError, OSError, ImportError without reasoning_gym.
+    `packages`: as of `Pool.open`. Raises SnapshotError, OSError, ImportError without reasoning_gym.
     """
     from reasoning_gym.factory import DATASETS, register_dataset
 
     from envpool.exchange.reasoning_gym_data import config_of, curriculum_of, data_of
 
     snapshot = read_snapshot(path)
-    scoring = Scoring(path)
+    scoring = Scoring(path, packages)
     names = data_sets(snapshot, prefix)
     for name, id in names.items():
         if name in DATASETS:

@@ -19,6 +19,7 @@ from envpool.exchange.rewards import NoVerdict, reward_of
 from envpool.exchange.snapshot import SnapshotError
 from envpool.families import kin
 from envpool.members import Member, Origin, Program, Status
+from envpool.sandbox import SandboxUnavailable
 from envpool.split import is_held_out
 from envpool.store import NoPool, PoolReader, PoolWriter
 from envpool.store.backup import backup
@@ -211,6 +212,54 @@ async def test_a_pool_is_asked_inside_an_event_loop_by_coroutines_or_waited_for(
     assert instance == waited
     outcomes = await asyncio.gather(*(pool.aio.score(instance, perfect(instance)) for _ in range(5)))
     assert outcomes == [Scored(1.0)] * 5
+
+
+TWICE = """
+import random
+
+from parcel import twice
+
+from envpool import Environment
+
+
+class Twice(Environment):
+    rule = "Double the input number."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(10, 99)
+
+    def solve(self, x: int) -> int:
+        return twice(x)
+"""
+
+
+@pytest.fixture
+def parcelled(found: dict[str, Member], tmp_path: Path) -> Path:
+    """A snapshot of a program that needs a package, which lies beside it, and of one that needs none."""
+    (tmp_path / "parcel").mkdir()
+    (tmp_path / "parcel/__init__.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    program = Program(TWICE, "Twice", "Double the input number.", "int", "int")
+    needing = Member(program, Origin.USER, evidence={"packages": ["parcel"]})
+    write_members(tmp_path, {"twice": needing, "plain": found["inversion_count"]})
+    return tmp_path
+
+
+def test_a_member_that_needs_a_package_is_run_where_there_is_one(parcelled: Path) -> None:
+    with Pool.open(parcelled, packages=[f"parcel={parcelled}"]) as pool:
+        (needing,) = (id for id in pool.ids() if pool.get(id).origin is Origin.USER)
+        instance = pool.draw(1, member=needing)
+        assert pool.score(instance, perfect(instance)) == Scored(1.0)
+
+
+def test_a_package_that_is_missing_bars_the_members_alone_that_need_it(parcelled: Path) -> None:
+    with Pool.open(parcelled) as pool:
+        (needing,) = (id for id in pool.ids() if pool.get(id).origin is Origin.USER)
+        (plain,) = set(pool.ids()) - {needing}
+        with pytest.raises(SandboxUnavailable, match="parcel"):
+            pool.draw(1, member=needing)
+        instance = pool.draw(1, member=plain)
+        assert pool.score(instance, "<answer>no</answer>") == Unparsed("malformed")
+        assert pool.build(instance.recipe) == instance
 
 
 def test_threads_share_a_pool(pool: Pool) -> None:
