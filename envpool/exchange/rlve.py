@@ -6,7 +6,7 @@ is on every machine what it was when it was judged. What was around them is writ
 handed in where theirs is global, the sandbox has the clock, and answers are read by our grammar, whose tags are theirs.
 
     level n      the controller after n updates, which is RLVE's difficulty n, and any one of its parameters
-    input        the question, and its recipe (level, parameter, seed), from which `verify` makes it again
+    input        the question, the controller's parameter, and the recipe from which `verify` makes it again
     reference    the task's `reference_answer`; without one there is no program
     verdict      1 where RLVE's accuracy is 1; else its reward where that is positive, and so less than 1
 
@@ -89,18 +89,19 @@ def controller(random):
 
 
 def made(level, place, seed):
-    """The task that a recipe stands for; without parameter where its generator gives up."""
+    """What a recipe stands for: the controller's parameter, and the task, without one where its generator gives up."""
     difficulty = controller(Random(0))
     for _ in range(level):
         difficulty.update()
     parameters = difficulty.get_parameter_list()
+    parameter = parameters[place % len(parameters)]
     task = environment(Random(seed))
-    task.seed, task.parameter = seed, copy.deepcopy(parameters[place % len(parameters)])
+    task.seed, task.parameter = seed, copy.deepcopy(parameter)
     try:
         task._generate()
     except Exception:
         task.parameter = None
-    return task
+    return parameter, task
 
 
 class {name}(Environment):
@@ -109,7 +110,7 @@ class {name}(Environment):
     def sample(self, rng, level):
         for _ in range(TRIES):
             place, seed = rng.randrange(1000), rng.randrange(2**31)
-            task = made(level, place, seed)
+            parameter, task = made(level, place, seed)
             if task.parameter is not None:
                 break
         else:
@@ -117,13 +118,16 @@ class {name}(Environment):
         if (reference := task.parameter.get("reference_answer")) is None:
             raise ValueError("it gives no reference answer")
         recipe = f"{{level:03d}} {{place:03d}} {{seed:010d}}"
-        return Planted({{"task": task._prompt_generate(), "recipe": recipe}}, str(reference))
+        parameter = {{key: each if isinstance(each, (int, str)) else repr(each) for key, each in parameter.items()}}
+        x = {{"task": task._prompt_generate(), "parameter": parameter, "recipe": recipe}}
+        return Planted(x, str(reference))
 
     def show(self, x):
         return x["task"]
 
     def verify(self, x: dict, answer: str) -> float:
-        return made(*map(int, x["recipe"].split())).verdict(answer)
+        _, task = made(*map(int, x["recipe"].split()))
+        return task.verdict(answer)
 '''
 
 

@@ -16,7 +16,9 @@ from actors import roster
 from actors.peers import Peers
 from actors.roster import Post
 from cluster.config import Config
+from cluster.control import Control
 from cluster.wanted import attached, first
+from envpool.exchange.offers import Offer
 from envpool.members import Composite, Member, Origin, Program, Status
 from envpool.sandbox import InfrastructureFault
 from envpool.shipped import shipped
@@ -83,6 +85,18 @@ async def test_what_a_policy_wrote_is_calibrated_reviewed_and_kept_with_its_answ
         member, counts = pool.get(verdict["id"]), pool.stats(verdict["id"], "main")[0]
     assert member is not None and member.evidence["reviews"] == ["sound"] * 3
     assert (counts.attempts, counts.rate) == (8, member.evidence["success_rate"])
+
+
+async def test_an_offer_to_a_run_that_goes_is_judged_here_and_kept_with_what_it_says_of_itself(one: House) -> None:
+    offer = Offer("theirs/fives", with_solve("return sum(n % 5 == 0 for n in x)"), (), {"licence": "MIT"})
+    control = Control(one.config.run.name, "")
+    verdict = await asyncio.to_thread(control.judge, offer, Origin.IMPORTED)
+    with one.pool() as pool:
+        member = pool.get(verdict["id"])
+    assert (member.origin, member.family, member.evidence["licence"]) == (Origin.IMPORTED, "theirs/fives", "MIT")
+    assert "success_rate" not in member.evidence  # no solver and no reviewer is asked
+    again = await asyncio.to_thread(control.judge, offer, Origin.IMPORTED)
+    assert (again["admitted"], again["gate"]) == (False, "duplicate")
 
 
 async def test_a_likely_bug_rejects_and_the_pool_keeps_the_reviews_words(one: House) -> None:
