@@ -4,6 +4,7 @@ Invariant: nothing is written and nothing is counted, so nothing evolves: questi
 does. The status says so. A question is rebuilt from its recipe, so that none is lost with whoever was asked.
 """
 
+import logging
 import secrets
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from envpool.exchange.service.backend import NothingToAsk, Question, UnknownQues
 from envpool.execution import ProgramFault
 from envpool.families import kin
 
+logger = logging.getLogger(__name__)
 KEPT_INSTANCES = 2048
 """Whose answers are likely to come next (ours)."""
 
@@ -31,11 +33,12 @@ class KeptPool:
         self._instances: OrderedDict[Recipe, Instance] = OrderedDict()
 
     async def sample(self, client: str, count: int) -> list[Question]:
-        """As `Backend.sample`. Raises ProgramFault as well: nothing here may be quarantined."""
-        try:
-            return [await self._next() for _ in range(count)]
-        except NoQuestion as error:
-            raise NothingToAsk(str(error)) from error
+        """As `Backend.sample`. What breaks is passed over: nothing here may be quarantined."""
+        drawn = [await self._next() for _ in range(count)]
+        questions = [question for question in drawn if question is not None]
+        if not questions:
+            raise NothingToAsk(f"none of {count} draws gave a question")
+        return questions
 
     async def score(
         self, client: str, request: str, recipe: Recipe, responses: Sequence[str]
@@ -57,10 +60,14 @@ class KeptPool:
             "questions": self._drawn,
         }
 
-    async def _next(self) -> Question:
+    async def _next(self) -> Question | None:
         seed = item_seed(self._seed, self._drawn)
         self._drawn += 1
-        instance = self._remembered(await self._pool.draw(seed))
+        try:
+            instance = self._remembered(await self._pool.draw(seed))
+        except (NoQuestion, ProgramFault) as error:
+            logger.warning("passed over: %s", error)
+            return None
         member = self._pool.get(instance.recipe.member)
         return Question(instance.recipe, instance.prompt, name_of(member), member.family or kin(member))
 
