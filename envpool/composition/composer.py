@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 STARTS_A_WAVE = 16
 PATIENCE = 6
 """Waves in a row without a single proposal before fewer than asked for are returned (ours)."""
-PARTICULAR = 2
+PARTICULAR = 4
 """Of them, those before a SORT of three steps or more is made of a chain of which only two orders fit (ours)."""
 QUOTA_SLACK = 2
 """A brick's quota over its equal share of all uses (ours)."""
