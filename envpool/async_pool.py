@@ -37,6 +37,7 @@ class NoQuestion(LookupError):
 class _Moment(NamedTuple):
     snapshot: Snapshot
     families: Families
+    fingerprint: str
 
 
 class AsyncPool:
@@ -58,7 +59,7 @@ class AsyncPool:
 
     def take(self, snapshot: Snapshot) -> None:
         """Goes on with another moment of the pool, in the same sandboxes."""
-        self._moment = _Moment(snapshot, Families(snapshot))
+        self._moment = _Moment(snapshot, Families(snapshot), snapshot.fingerprint)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -68,7 +69,7 @@ class AsyncPool:
     @property
     def fingerprint(self) -> str:
         """Hash of the members that may be asked and their levels."""
-        return self.snapshot.fingerprint
+        return self._moment.fingerprint
 
     def ids(self, held_out: bool = False) -> list[str]:
         """Members that may be asked, by id: those that are trained on, or those that are set apart."""

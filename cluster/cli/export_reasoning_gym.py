@@ -32,6 +32,9 @@ def reasoning_gym(
         fail(f"--name {name}: a package is named with letters, digits and underscores", 2)
     with taken(pool, licence) as opened, new_folder(into) as folder:
         names = write_package(opened.snapshot, folder, name)
-    typer.echo(f"{into}: {len(names):,} data sets of pool {opened.fingerprint}; pip install {into}, then:")
+    # The whole path: a bare name is looked up in a registry, where another package may have it.
+    typer.echo(
+        f"{into}: {len(names):,} data sets of pool {opened.fingerprint}; pip install {into.resolve()}, then:"
+    )
     typer.echo(f"    import reasoning_gym, {name}")
     typer.echo(f"    reasoning_gym.create_dataset({names[0]!r}, seed=1, size=100)[0]")

@@ -48,5 +48,6 @@ def verifiers(
             what = f"pool {opened.fingerprint}, {len(opened.snapshot.levels):,} members"
     except UnusableName as error:
         fail(f"--name: {error}", 2)
-    typer.echo(f"{into}: an endless taskset of {what}; pip install {into}, then:")
+    # The whole path: a bare name is looked up in a registry, where another package may have it.
+    typer.echo(f"{into}: an endless taskset of {what}; pip install {into.resolve()}, then:")
     typer.echo(f"    vf-eval {name.replace('_', '-')} -m MODEL -n 20 --env.agent.runtime.type subprocess")
