@@ -38,7 +38,10 @@ def overridden() -> list[str]:
 
 
 @pytest.mark.parametrize("line", overridden())
-def test_every_override_it_shows_is_one(line: str) -> None:
+def test_every_override_it_shows_is_one(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "pool.imports=imported" in line:
+        assert CliRunner().invoke(app, ["export", "snapshot", "shipped", "imported"]).exit_code == 0
     preset = re.search(r"--config ([a-z0-9-]+)(?= )", line)
     given = [override.replace("'", "") for override in OVERRIDE.findall(line)]
     assert resolve(preset[1] if preset else "local", given)
