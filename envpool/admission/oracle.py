@@ -14,6 +14,7 @@ from envpool.admission.draws import Draw, brief, expect, runs
 from envpool.admission.form import Candidate
 from envpool.admission.guessing import GuessRates, guess_rates, guesses, in_words
 from envpool.admission.leaks import find_leak
+from envpool.admission.nonsense import pays_for_nothing
 from envpool.admission.perturb import MALFORMED, perturbations
 from envpool.admission.settings import AdmissionSettings
 from envpool.admission.verdict import Refusal
@@ -56,6 +57,8 @@ async def judges(
     asks = [*_asks(candidate, draws, settings), *guesses(candidate, draws, Ask, parts=parts)]
     scores = await _scores(executor, candidate, draws, asks)
     _references_score(draws, asks, scores)
+    if payment := pays_for_nothing(candidate, draws, asks, scores):
+        raise Refusal(payment)
     valid = _perturbed_valid(candidate, draws, asks, scores)
     rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores), parts)
     evidence = {"guess_rate": rates.best, "guess_rates": dict(rates.by_way), "perturbed_valid": valid}

@@ -25,6 +25,7 @@ _BOOT = (
 )
 _ROOT = str(Path(__file__).resolve().parents[2])
 _START_SECONDS = 60.0
+_LOAD_SECONDS = 300.0  # besides, where packages are loaded: a large one, on a node with other work
 _CONTROL_SECONDS = 20.0
 _MESSAGE = 4096
 
@@ -93,7 +94,7 @@ class ForkServer:
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
             )  # fmt: skip
         try:
-            greeting = self._greeting()
+            greeting = self._greeting(_START_SECONDS + (_LOAD_SECONDS if packages.names else 0))
         except BaseException:
             self.close()
             raise
@@ -110,8 +111,8 @@ class ForkServer:
         """Children handed out so far."""
         return self._job - (self._spare is not None)
 
-    def _greeting(self) -> dict[str, Any]:
-        self._control.settimeout(_START_SECONDS)
+    def _greeting(self, seconds: float) -> dict[str, Any]:
+        self._control.settimeout(seconds)
         try:
             message = json.loads(self._control.recv(_MESSAGE) or b"{}")
         except (TimeoutError, ConnectionError):

@@ -6,11 +6,13 @@ Invariant: this adds memory to a zygote and takes no wall away. What is not on t
 """
 
 import builtins
+import contextlib
 import errno
 import importlib
 import importlib.machinery
 import io
 import os
+import pkgutil
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,12 +22,10 @@ from typing import Any
 LATER: Mapping[str, tuple[str, ...]] = {
     "numpy": ("numpy.fft", "numpy.ma", "numpy.polynomial", "numpy.random", "secrets", "hmac"),
     "sympy": (
-        "sympy.assumptions.refine", "sympy.assumptions.wrapper", "sympy.calculus.accumulationbounds",
-        "sympy.combinatorics", "sympy.integrals.heurisch", "sympy.integrals.manualintegrate",
-        "sympy.integrals.meijerint", "sympy.integrals.risch", "sympy.integrals.rde", "sympy.integrals.prde",
-        "sympy.physics.matrices", "sympy.physics.units", "sympy.polys.numberfields", "sympy.printing.pretty",
-        "sympy.series.gruntz", "sympy.sets.handlers", "sympy.sets.setexpr", "sympy.simplify.fu",
-        "sympy.solvers.diophantine", "sympy.solvers.inequalities", "sympy.stats", "sympy.tensor.tensor",
+        "sympy.assumptions.*", "sympy.calculus.*", "sympy.combinatorics.*", "sympy.concrete.*", "sympy.functions.*",
+        "sympy.integrals.*", "sympy.logic.*", "sympy.matrices.*", "sympy.ntheory.*", "sympy.physics.matrices",
+        "sympy.physics.units", "sympy.polys.*", "sympy.series.*", "sympy.sets.*", "sympy.simplify.*",
+        "sympy.solvers.*", "sympy.stats", "sympy.tensor.tensor", "sympy.vector",
     ),
     "pyfiglet": ("pyfiglet.fonts",),
     "reasoning_gym": (
@@ -35,7 +35,7 @@ LATER: Mapping[str, tuple[str, ...]] = {
         "reasoning_gym.games.contrib.sokoban.src.generator", "reasoning_gym.induction.list_functions.generators",
     ),
 }  # fmt: skip
-"""What packages import only when they are used, by who does. Found by using them."""
+"""What packages import only when they are used, by who does; ".*" for all below. Found by using them."""
 MOST_DATA = 64 << 20  # bytes; more is no package's data but a data set
 _CODE = (*importlib.machinery.all_suffixes(), ".pyi", ".pyx", ".pxd", ".pxi", ".c", ".h", ".hpp", ".a", ".f")
 _NOT_USED = frozenset(("__pycache__", "test", "tests", "testing", "include", "benchmarks", "docs"))
@@ -57,8 +57,19 @@ def load(names: Iterable[str], path: Iterable[str]) -> None:
     for top in tuple(LATER):
         if top in sys.modules:
             for name in LATER[top]:
-                importlib.import_module(name)
+                _load_later(name)
     _Shelf(_folders(set(sys.modules) - before)).stand_in()
+
+
+def _load_later(name: str) -> None:
+    """A module, or with ".*" all below it, as far as they can be had: some stand there for packages that are not."""
+    whole = name.removesuffix(".*")
+    module = importlib.import_module(whole)
+    if whole != name:
+        for _, below, is_package in pkgutil.iter_modules(_own(module), f"{whole}."):
+            if below.rpartition(".")[2] not in _NOT_USED:
+                with contextlib.suppress(ImportError):
+                    _load_later(f"{below}.*" if is_package else below)
 
 
 def _folders(names: Iterable[str]) -> list[str]:
