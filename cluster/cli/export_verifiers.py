@@ -50,4 +50,5 @@ def verifiers(
         fail(f"--name: {error}", 2)
     # The whole path: a bare name is looked up in a registry, where another package may have it.
     typer.echo(f"{into}: an endless taskset of {what}; pip install {into.resolve()}, then:")
-    typer.echo(f"    vf-eval {name.replace('_', '-')} -m MODEL -n 20 --env.agent.runtime.type subprocess")
+    told = f"vf-eval {name.replace('_', '-')} -m MODEL -n 20 --no-push --env.agent.runtime.type subprocess"
+    typer.echo(f"    {told} --client.base-url URL")

@@ -74,7 +74,7 @@ README = """# {dash}
 {title}.
 
     pip install .
-    vf-eval {dash} -m MODEL -n 20 --env.agent.runtime.type subprocess
+    vf-eval {dash} -m MODEL -n 20 --no-push --env.agent.runtime.type subprocess --client.base-url URL
 
 The taskset is endless (`INFINITE = True`): verifiers' own limits bound it. Rewards are verdicts in [0, 1], computed by
 the pool's programs in Envolve's sandbox. A response that could not be judged has an error on its trace and no reward.
