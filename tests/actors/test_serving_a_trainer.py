@@ -57,7 +57,7 @@ SETTINGS: dict[str, Any] = {
         "bricks": ["strings/upper_case", "strings/first_word", "strings/count_words", "lists/total"],
         "held_out": ["lists/total"],
     },
-    "supervision": {"heartbeat_seconds": 2, "longest_pause_seconds": 2, "drain_seconds": 60},
+    "supervision": {"longest_pause_seconds": 2, "drain_seconds": 60},
     "metrics": {"prometheus": False, "tensorboard": False, "wandb": "off"},
 }
 
