@@ -14,9 +14,7 @@ Invariant: the checkout is text here, and only a sandbox's child runs it. Level,
 RLVE-Gym.
 """
 
-import io
 import re
-import tokenize
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,6 +30,10 @@ _TASKS = re.compile(r'"(\w+)"\s*:\s*(\w+)')
 _HOMES = re.compile(r"^from Gym\.\w+\.(\w+)\S* import (.+)$", re.MULTILINE)
 _PROVIDED = re.compile(r"^(?:import random|from Gym\.\S+ import .+)[ \t]*$", re.MULTILINE)
 """Lines whose names the program has already."""
+_TEXTS = re.compile(  # and remarks, in which a quotation mark begins no text
+    r"""#[^\n]*|(?P<marks>"{3}|'{3})(?:\\.|(?!(?P=marks)).)*(?P=marks)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+    re.DOTALL,
+)
 _PACKAGE = re.compile(rf"^\s*(?:import|from) ({'|'.join(PACKAGES)})\b", re.MULTILINE)
 _PROGRAM = '''\
 """{name} of RLVE-Gym ({licence}), as it was when it was imported."""
@@ -175,14 +177,12 @@ def _listed(gym: Path, part: str) -> dict[str, tuple[str, str]]:
 
 
 def _indented(text: str) -> str:
-    """The module as the body of a function; what stands within its texts stays where it is. Raises NoCheckout."""
+    """The module as the body of a function; what stands within its texts stays where it is."""
     text = _PROVIDED.sub("", text).strip()
     within: set[int] = set()
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text + "\n").readline):
-            within.update(range(token.start[0] + 1, token.end[0] + 1))
-    except (tokenize.TokenError, SyntaxError) as error:
-        raise NoCheckout(f"a file of the checkout is no Python: {error}") from error
+    for found in _TEXTS.finditer(text):
+        first = text.count("\n", 0, found.start()) + 1
+        within.update(range(first + 1, first + found[0].count("\n") + 1))
     return "\n".join(
         line if number in within or not line.strip() else f"    {line}"
         for number, line in enumerate(text.split("\n"), 1)
