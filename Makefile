@@ -2,10 +2,10 @@
 FLAVOUR ?= $(shell command -v nvidia-smi >/dev/null 2>&1 && echo gpu || echo cpu)
 STAMP := .venv/.ready
 PY := .venv/bin/python
-OURS := actors cluster envpool training tests scripts launch.py
+OURS := actors cluster envpool training tests scripts examples launch.py
 WORKERS ?= 2
 
-.PHONY: run test bench chaos soak check setup clean
+.PHONY: run test bench chaos soak check docs setup clean
 run: $(STAMP)   ## evolve a pool and train on it: make run [ARGS='run.name=demo']
 	$(PY) launch.py --config local $(ARGS)
 
@@ -26,6 +26,9 @@ check: $(STAMP) ## lint, types, direction of imports, every test found
 	.venv/bin/mypy
 	.venv/bin/lint-imports
 	$(PY) -m pytest --collect-only -qq >/dev/null || $(PY) -m pytest --collect-only
+
+docs: $(STAMP)  ## the user guide and the reference as a site in site/: make docs [ARGS='--clean']
+	.venv/bin/mkdocs build --strict $(ARGS)
 
 setup: $(STAMP)
 

@@ -23,6 +23,7 @@ os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
 CLUSTERS = (
     "tests/actors/", "tests/cluster/", "tests/training/",
     "tests/test_chaos", "tests/test_cluster", "tests/test_end_to_end", "tests/test_survival",
+    "tests/test_verl_elsewhere",
 )  # fmt: skip
 """Where tests start Ray, vLLM or verl: each wants most of a small machine."""
 

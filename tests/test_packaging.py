@@ -48,7 +48,7 @@ def test_all_of_our_python_is_linted_and_nothing_else_that_lies_in_the_root() ->
     assert linted is not None
     packages = {pattern.rstrip("*") for pattern in SETUPTOOLS["packages"]["find"]["include"]}
     modules = {f"{name}.py" for name in SETUPTOOLS["py-modules"]}
-    assert set(linted[1].split()) == packages | modules | {"tests", "scripts"}
+    assert set(linted[1].split()) == packages | modules | {"tests", "scripts", "examples"}
 
 
 def test_continuous_integration_runs_the_tests() -> None:

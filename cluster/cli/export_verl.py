@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Annotated
 
 import typer
 
@@ -22,7 +23,9 @@ from cluster.cli.exporting import (
     taken,
 )
 from cluster.cli.places import fail
+from cluster.resolve import ConfigError, resolve
 from envpool.exchange.gathering import Split
+from training.policy.chat import Chat
 
 
 def register(app: typer.Typer) -> None:
@@ -40,6 +43,13 @@ def verl(
     level: Level = None,
     licence: Licence = "",
     packages: Packages = None,
+    chat: Annotated[
+        str,
+        typer.Option(
+            metavar="PRESET|FILE",
+            help="Whose policy.system and policy.examples open each conversation; a very small model needs examples.",
+        ),
+    ] = "",
 ) -> None:
     """Write train.parquet, test.parquet, envolve_reward.py and members.jsonl, with which verl trains on a pool.
 
@@ -50,6 +60,7 @@ def verl(
         from envpool.exchange.verl import TOLD, export
     except ModuleNotFoundError as error:  # pyarrow, which the other commands do without
         fail(f"{error}; the extra `datasets` has it")
+    opening = _opening(chat) if chat else []
     wanted: dict[Split, int] = {
         "train": train,
         "held_out_questions": questions,
@@ -57,10 +68,28 @@ def verl(
     }
     with taken(pool, licence, packages) as opened, new_folder(into) as folder, Advance() as advance:
         told = partial(advance.show, "questions", total=sum(wanted.values()))
-        written = export(opened, folder, wanted, seed=seed, level=level, packages=packages or (), tell=told)
+        written = export(
+            opened,
+            folder,
+            wanted,
+            seed=seed,
+            level=level,
+            packages=packages or (),
+            opening=opening,
+            tell=told,
+        )
     say_what_is_missing(wanted, written.counts, written.left_out)
     for split, count in written.counts.items():
         typer.echo(f"{split}: {count:,} rows")
     typer.echo(f"pool {opened.fingerprint}; tell verl:")
     for key, name in TOLD.items():
         typer.echo(f"    {key}={into.resolve() / name}")
+
+
+def _opening(chat: str) -> list[dict[str, str]]:
+    """The system message and the worked examples of a configuration; ends the command where there is none."""
+    try:
+        policy = resolve(chat, []).policy
+    except ConfigError as error:
+        fail(str(error), 2)
+    return Chat(policy.system, policy.examples).messages("")[:-1]

@@ -1,7 +1,7 @@
 """A pool as a data set for verl: `train.parquet`, `test.parquet`, `envolve_reward.py`, and the pool itself.
 
     data_source    envolve/train, envolve/held_out_questions or envolve/held_out_families: verl reports each by itself
-    prompt         one message of the user: the question
+    prompt         what opens each conversation, if anything does, and the question as the user's message
     ability        the member's family or maker, or the operator of a composite
     reward_model   style "rule"; ground_truth: a right answer, as it stands between the tags
     extra_info     index, split, member, level, lineage, licence, the pool's fingerprint, `scoring` (with the recipe)
@@ -28,6 +28,8 @@ from envpool.exchange.snapshot import write_snapshot
 from envpool.members import Composite, Member
 from envpool.pool import Pool
 
+Message = Mapping[str, str]
+"""A turn of a conversation: role and content."""
 FILES: Mapping[str, tuple[Split, ...]] = {
     "train.parquet": ("train",),
     "test.parquet": ("held_out_questions", "held_out_families"),
@@ -86,12 +88,14 @@ def export(
     seed: int = 0,
     level: int | None = None,
     packages: Sequence[str] = (),
+    opening: Sequence[Message] = (),
     tell: Callable[[int], None] = lambda _: None,
 ) -> Exported:
     """Writes the four files into a folder that exists; `tell` hears how many questions there are so far.
 
     The same members, levels and seed give the same rows; where the pool has fewer questions there are fewer. The reward
-    function gets `packages`. Raises SandboxUnavailable, InfrastructureFault, OSError.
+    function gets `packages`; `opening` stands before each question. Raises SandboxUnavailable, InfrastructureFault,
+    OSError.
     """
     gathering = Gathering(pool, seed, level)
     written: dict[Split, int] = {}
@@ -99,7 +103,7 @@ def export(
         found: list[dict[str, Any]] = []
         for split in splits:
             before, done = len(found), sum(written.values())
-            for row in rows(pool, gathering.take(split, counts.get(split, 0)), split, before):
+            for row in rows(pool, gathering.take(split, counts.get(split, 0)), split, before, opening):
                 found.append(row)
                 tell(done + len(found) - before)
             written[split] = len(found) - before
@@ -109,14 +113,16 @@ def export(
     return Exported(written, dict(gathering.left_out))
 
 
-def rows(pool: Pool, instances: Iterable[Instance], split: Split, first: int = 0) -> Iterator[dict[str, Any]]:
+def rows(
+    pool: Pool, instances: Iterable[Instance], split: Split, first: int = 0, opening: Sequence[Message] = ()
+) -> Iterator[dict[str, Any]]:
     """A row an instance, in order, their indices from `first` on."""
     fingerprint, unsaid = pool.fingerprint, pool.snapshot.provenance.licence
     for index, instance in enumerate(instances, first):
         member = pool.get(instance.recipe.member)
         yield {
             "data_source": f"envolve/{split}",
-            "prompt": [{"role": "user", "content": instance.prompt}],
+            "prompt": [*opening, {"role": "user", "content": instance.prompt}],
             "ability": _ability(member),
             "reward_model": {"style": "rule", "ground_truth": answer_of(instance)},
             "extra_info": {

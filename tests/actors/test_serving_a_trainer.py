@@ -193,8 +193,13 @@ async def scored(tasks: list[PoolTask], replies: list[str]) -> list[float]:
 
 
 def test_the_status_says_who_is_served_and_statistics_bear_the_trainers_name(run: SimulatedRun, url: str) -> None:
-    status = run.until(lambda: (now := run.status()) and now["success"].get("solver") and now)
-    assert {"living", "prime"} <= status["serving"]["clients"].keys()
+    def told() -> dict[str, Any] | None:
+        """The status, once the server has reported after what it answered last."""
+        now = run.status()
+        clients = (now.get("serving") or {}).get("clients", {})
+        return now if now["success"].get("solver") and {"living", "prime"} <= clients.keys() else None
+
+    status = run.until(told)
     assert "at " + url in line(status)
     [own] = status["policies"]
     assert (own["name"], own["trainable"], own["writes"]) == ("trainer", False, True)
