@@ -28,7 +28,7 @@ check: $(STAMP) ## lint, types, direction of imports, every test found
 	$(PY) -m pytest --collect-only -qq >/dev/null || $(PY) -m pytest --collect-only
 
 docs: $(STAMP)  ## the user guide and the reference as a site in site/: make docs [ARGS='--clean']
-	.venv/bin/mkdocs build --strict $(ARGS)
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict $(ARGS)
 
 setup: $(STAMP)
 

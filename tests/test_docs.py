@@ -64,9 +64,9 @@ AS_HERE = {
     "/backup/": "backup/",
     "p3b8c6": "ID",
     "runs/local-1": "runs/demo",
+    "--run big": "--run demo",
     "RLVE Multiplication Sorting": "RLVE NearlySorted",
     "CHECKOUT Sorting 'Min*'": "RLVE 'Nearly*'",
-    "pool restore backup/monday": "pool restore backup/monday --run demo",
 }
 """What a page writes, and what stands for it in the folder of a test."""
 INSTALLS = re.compile(r"pip install (exports/\S+)$")
