@@ -12,7 +12,7 @@ import random
 
 from actors import roster
 from actors.base import Actor
-from cluster.config import ComposeConfig
+from cluster.sections.evolving import ComposeConfig
 from envpool.composition.chains import SearchSettings
 from envpool.composition.composer import Composer, ComposerSettings
 from envpool.curation.kinds import Kind, choose_kinds

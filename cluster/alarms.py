@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
 
-from cluster.config import AlarmsConfig
+from cluster.sections.operating import AlarmsConfig
 
 LEAST_FAULTS = 3
 """Fewer responses without verdict say nothing about a rate."""

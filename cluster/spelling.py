@@ -1,7 +1,7 @@
 """How the values of keys may be written, in a file or on a command line, and what they then are.
 
 Invariant: what a type here lets through is complete and plain; what it refuses it refuses with the way out. Which keys
-there are is `cluster.config`'s.
+there are is `cluster.sections`'s.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from dataclasses import dataclass
 
-from cluster.config import SupervisionConfig
+from cluster.sections.operating import SupervisionConfig
 
 STEADY_SECONDS = 60.0
 """An actor that lived for so long starts again at once when it dies."""

@@ -12,7 +12,10 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
-from cluster.config import Config, Count, PolicyConfig, Seconds, Section, WriterConfig
+from cluster.config import Config
+from cluster.sections.evolving import WriterConfig
+from cluster.sections.learning import PolicyConfig
+from cluster.sections.section import Count, Seconds, Section
 from cluster.spelling import BaseUrl, Variable
 
 KEY = "wanted"

@@ -15,7 +15,8 @@ from typing import Any
 from actors.composer import ComposerActor, choices
 from actors.peers import Peers
 from actors.roster import Post
-from cluster.config import ComposeConfig, Config
+from cluster.config import Config
+from cluster.sections.evolving import ComposeConfig
 from envpool.curation.shown import Answered, Shown
 from envpool.curation.tracks import Recent
 from envpool.members import Composite, Origin, Status

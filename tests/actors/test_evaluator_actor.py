@@ -6,7 +6,8 @@ import pytest
 
 from actors.peers import Peers
 from actors.roster import Post
-from cluster.config import Config, EvaluationConfig
+from cluster.config import Config
+from cluster.sections.learning import EvaluationConfig
 from cluster.wanted import first, scaled
 from envpool.members import Member, Origin, Program
 from envpool.shipped import shipped

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster.alarms import Alarm, Facts, standing
-from cluster.config import AlarmsConfig
+from cluster.sections.operating import AlarmsConfig
 
 NOW = 10_000.0
 SETTINGS = AlarmsConfig()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cluster.config import SupervisionConfig
+from cluster.sections.operating import SupervisionConfig
 from cluster.supervision import STEADY_SECONDS, WINDOW_SECONDS, Restarts
 
 SETTINGS = SupervisionConfig(node_failures=3, quarantine_minutes=1, longest_pause_seconds=8)
