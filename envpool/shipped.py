@@ -56,13 +56,16 @@ def shipped(
     """The chosen programs, seeds first, with those that `held_out` names, by pattern as well, chosen or not.
 
     So runs over different choices are evaluated on the same programs set apart. `subset` is how many of the chosen
-    bricks are taken, beside those set apart; which ones, `draw` decides. `others` are taken all, but for copies.
+    bricks are taken, beside those set apart; which ones, `draw` decides. `others` are taken all, but for copies; one
+    that is set apart sets the shipped program apart that it copies.
     Raises UnknownProgram, TooFewBricks.
     """
     every = [(name, source, Origin.SEED) for name, source in _seeds("all")]
     every += [(name, source, Origin.BRICK) for name, source in _bricks("all")]
     names = [name for name, _, _ in every] + [other.name for other in others]
     apart = {name for pattern in held_out for name in _matches(pattern, names)}
+    sources_apart = {other.source for other in others if other.held_out}
+    apart |= {name for name, source, _ in every if source in sources_apart}
     taken = _drawn([name for name, _ in _bricks(bricks) if name not in apart], subset, draw)
     wanted = apart | {name for name, _ in _seeds(seeds)} | set(taken)
     own = [Shipped(name, source, origin, name in apart) for name, source, origin in every if name in wanted]

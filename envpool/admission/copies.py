@@ -1,13 +1,13 @@
 """Gates "duplicate", "contamination", "near_duplicate" and "behaviour": whether a candidate copies what is there.
 
 What counts as a copy depends on who made the candidate. Everybody's falls with a member's source, with its code but for
-names and layout, with its behaviour, and, unless it is set apart itself, with the family of a member that is: a task
-with other settings is the same task. A policy's falls besides with a member's oracle but for constants (unless
-`constants_make_new`), near a member's embedding (where there is novelty), and as a copy by source, code, oracle or
-behaviour of what `fallen` remembers; a person's falls besides near the embedding of a held-out member. So with other
-constants a person's, a brick's or the grammar's program, which are alike by nature, passes here where it behaves
-differently. Invariant: whoever copies a member that is set apart for evaluation falls as contamination, whichever gate
-finds it; one that is set apart itself may only be no copy. Nothing is entered here.
+names and layout, and with its behaviour. What is imported falls besides with a member of its family that is set apart
+where it is not, or the other way round: a task with other settings is the same task. A policy's falls besides with a
+member's oracle but for constants (unless `constants_make_new`), near a member's embedding (where there is novelty), and
+as a copy by source, code, oracle or behaviour of what `fallen` remembers; a person's falls besides near the embedding
+of a held-out member. So with other constants a person's, a brick's or the grammar's program, which are alike by nature,
+passes here where it behaves differently. Invariant: whoever copies a member that is set apart for evaluation falls as
+contamination, whichever gate finds it; one that is set apart itself may only be no copy. Nothing is entered here.
 """
 
 from collections.abc import Mapping
@@ -75,8 +75,7 @@ class Copies:
         for known in self._compared(claim):
             if candidate.program.id in known:
                 raise self._copy(known, claim, candidate.program.id, "the same source as {}")
-            if not claim.held_out and (other := known.set_apart_with(claim.family)) is not None:
-                raise self._copy(known, claim, other, "of one family with {}")
+            self._refuse_a_divided_family(known, claim)
             if (other := known.with_code(candidate.normal)) is not None:
                 raise self._copy(known, claim, other, "the same code, but for names and layout, as {}")
             if strict and (other := known.with_skeleton(candidate.skeleton)) is not None:
@@ -117,6 +116,17 @@ class Copies:
     def _compared(self, claim: Claim) -> tuple[Register, ...]:
         """Members first: to copy one that is held out is contamination."""
         return (self._known, self._fallen) if claim.origin is Origin.POLICY else (self._known,)
+
+    def _refuse_a_divided_family(self, known: Register, claim: Claim) -> None:
+        """A collection names its tasks; two files of the same name are only that."""
+        if claim.origin is not Origin.IMPORTED:
+            return
+        other = known.in_family(claim.family, held_out=not claim.held_out)
+        if other is not None and claim.held_out:
+            reason = "of one family with {}, which may be trained on: too late to set it apart"
+            raise Refusal(reason.format(known.describe(other)), CONTAMINATION, copies=other)
+        if other is not None:
+            raise self._copy(known, claim, other, "of one family with {}")
 
     @staticmethod
     def _copy(known: Register, claim: Claim, other: str, reason: str) -> Refusal:

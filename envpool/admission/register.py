@@ -15,8 +15,8 @@ class Register:
     def __init__(self, members: Iterable[Member] = ()) -> None:
         self._names: dict[str, str] = {}
         self._held_out: set[str] = set()
-        self._families: dict[str, str] = {}
-        """Of those that are held out, a member each."""
+        self._families: dict[str, dict[str, None]] = {}
+        """Their members, in the order in which they came."""
         self._by_code: dict[str, str] = {}
         self._by_skeleton: dict[str, str] = {}
         self._by_behaviour: dict[str, str] = {}
@@ -34,7 +34,8 @@ class Register:
         self._names[member.id] = member.material.name if isinstance(member.material, Program) else ""
         if member.held_out:
             self._held_out.add(member.id)
-            self._families.setdefault(member.family, member.id)
+        if member.family:
+            self._families.setdefault(member.family, {})[member.id] = None
         for known, key in self._keys(member):
             if key:
                 known.setdefault(key, member.id)
@@ -43,8 +44,7 @@ class Register:
         """Forget a member that was admitted but could not be stored, so that it can be judged again."""
         self._names.pop(member.id, None)
         self._held_out.discard(member.id)
-        if self._families.get(member.family) == member.id:
-            del self._families[member.family]
+        self._families.get(member.family, {}).pop(member.id, None)
         for known, key in self._keys(member):
             if known.get(key) == member.id:
                 del known[key]
@@ -61,9 +61,9 @@ class Register:
         """The member with this fingerprint."""
         return self._by_behaviour.get(fingerprint)
 
-    def set_apart_with(self, family: str) -> str | None:
-        """A held-out member of this family, whose members are held out together."""
-        return self._families.get(family) if family else None
+    def in_family(self, family: str, *, held_out: bool) -> str | None:
+        """A member of this family that is set apart, or one that is not: its members are held out together."""
+        return next((id for id in self._families.get(family, ()) if self.is_held_out(id) is held_out), None)
 
     def is_held_out(self, id: str) -> bool:
         """Whether it is set apart for evaluation."""

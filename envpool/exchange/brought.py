@@ -1,22 +1,20 @@
 """The programs of other pools, for a run that begins with them.
 
-Invariant: they are text, judged anew by the run that takes them; what was set apart stays so, also its family. Neither
-composites nor anybody's answers come along: a run makes its own.
+Invariant: they are text, judged anew by the run that takes them. What one of the pools set apart is set apart, though
+another trained on it, and so are its copies and its family. Neither composites nor anybody's answers come along: a run
+makes its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from envpool.exchange.opening import read_pool
-from envpool.exchange.provenance import LICENCE
+from envpool.exchange.provenance import SAID
 from envpool.exchange.snapshot import SnapshotError
-from envpool.members import Member, Program
+from envpool.members import Member, Origin, Program
 from envpool.shipped import Shipped
 from envpool.store.errors import StoreError
-
-KEPT = (LICENCE, "made_by", "task")
-"""Of the evidence: what a member says of itself; the rest is found again."""
 
 
 class NotBrought(LookupError):
@@ -25,19 +23,32 @@ class NotBrought(LookupError):
 
 def brought(folders: Iterable[str]) -> list[Shipped]:
     """The programs that may be asked in these pools, each once. Raises NotBrought."""
+    members = [member for folder in folders for member in _members(folder)]
+    apart = {task for member in members if member.held_out for task in _tasks(member)}
     found: dict[str, Shipped] = {}
-    for folder in folders:
-        try:
-            members = read_pool(Path(folder).expanduser()).members.values()
-        except (StoreError, SnapshotError, OSError) as error:
-            raise NotBrought(f"{folder}: {error}") from error
-        for member in members:
-            if isinstance(member.material, Program):
-                found.setdefault(member.id, _shipped(member, member.material))
+    for member in members:
+        if isinstance(member.material, Program) and member.id not in found:
+            found[member.id] = _shipped(member, member.material, not apart.isdisjoint(_tasks(member)))
     return list(found.values())
 
 
-def _shipped(member: Member, program: Program) -> Shipped:
-    facts: dict[str, Any] = {key: member.evidence[key] for key in KEPT if key in member.evidence}
+def _members(folder: str) -> Iterable[Member]:
+    try:
+        return read_pool(Path(folder).expanduser()).members.values()
+    except (StoreError, SnapshotError, OSError) as error:
+        raise NotBrought(f"{folder}: {error}") from error
+
+
+def _tasks(member: Member) -> Iterator[tuple[str, str]]:
+    """What it is known by: whoever shares one of these asks the same, as the gates see it."""
+    family = member.family if member.origin is Origin.IMPORTED else ""
+    code = str(member.evidence.get("normal", ""))
+    known = ("id", member.id), ("code", code), ("behaviour", member.fingerprint), ("family", family)
+    return ((kind, key) for kind, key in known if key)
+
+
+def _shipped(member: Member, program: Program, held_out: bool) -> Shipped:
+    """Of the evidence only what a member says of itself; the rest is found again."""
+    facts: dict[str, Any] = {key: member.evidence[key] for key in SAID if key in member.evidence}
     name, packages = member.family or program.name, tuple(member.evidence.get("packages", ()))
-    return Shipped(name, program.source, member.origin, member.held_out, facts, packages)
+    return Shipped(name, program.source, member.origin, held_out, facts, packages)

@@ -16,6 +16,10 @@ OURS = "Apache-2.0"
 UNSAID = "NOASSERTION"
 LICENCE = "licence"
 """In a member's evidence: the licence of its source, an SPDX expression."""
+MADE_BY, TASK = "made_by", "task"
+"""In an imported member's evidence: the collection, with its version where it has one, and its name for the task."""
+SAID = (LICENCE, MADE_BY, TASK)
+"""What a member says of itself, wherever it is taken."""
 SHIPPED = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
 """Made of what ships with Envolve."""
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from envpool.exchange.offers import Offer, chosen
-from envpool.exchange.provenance import LICENCE
+from envpool.exchange.provenance import LICENCE, MADE_BY, TASK
 
 FAMILY = "rlve"
 THEIR_LICENCE = "MIT"
@@ -161,7 +161,7 @@ def _offer(name: str, gym: Path, environment: tuple[str, str], controller: tuple
         controller=_indented(texts[1]),
         controller_class=controller[1],
     )
-    facts = {LICENCE: THEIR_LICENCE, "made_by": "RLVE-Gym", "task": name}
+    facts = {LICENCE: THEIR_LICENCE, MADE_BY: "RLVE-Gym", TASK: name}
     packages = sorted(set(_PACKAGE.findall("\n".join(texts))))
     return Offer(f"{FAMILY}/{name}", source, tuple(packages), facts)
 

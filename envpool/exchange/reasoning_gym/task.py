@@ -18,7 +18,7 @@ from importlib.metadata import version
 from typing import Any
 
 from envpool.exchange.offers import Offer, chosen
-from envpool.exchange.provenance import LICENCE
+from envpool.exchange.provenance import LICENCE, MADE_BY, TASK
 from envpool.exchange.reasoning_gym.held_out import HELD_OUT
 
 PACKAGE = "reasoning_gym"
@@ -89,7 +89,7 @@ def _offer(name: str, *, held_out: bool) -> Offer:
         program="".join(part.capitalize() for part in name.split("_")),
         title=name.replace("_", " "),
     )
-    facts = {"imported": f"reasoning-gym {name} {installed}", LICENCE: THEIR_LICENCE}
+    facts = {LICENCE: THEIR_LICENCE, MADE_BY: f"{FAMILY} {installed}", TASK: name}
     return Offer(f"{FAMILY}/{name}", source, (PACKAGE,), facts, held_out)
 
 

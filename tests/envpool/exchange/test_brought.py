@@ -1,0 +1,67 @@
+"""What a run begins with from other pools: nothing that one of them set apart is trained on."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envpool.exchange.brought import brought
+from envpool.exchange.provenance import SAID
+from envpool.exchange.reasoning_gym import programs
+from envpool.members import Member, Origin, Program
+from envpool.shipped import shipped
+from envpool.store import PoolWriter
+
+BRICK = "strings/swap_ends"
+
+
+def a_pool(folder: Path, source: str, *, held_out: bool = False, **facts: Any) -> str:
+    program = Program(source, "Task", "Do it.", "str", "str")
+    member = Member(program, facts.pop("origin", Origin.IMPORTED), held_out=held_out, **facts)
+    with PoolWriter.open(folder, map_size=1 << 24) as pool:
+        pool.admit(member)
+    return str(folder)
+
+
+def test_a_shipped_program_that_another_pool_set_apart_is_set_apart_chosen_or_not(tmp_path: Path) -> None:
+    (brick,) = shipped("none", [BRICK])
+    others = brought([a_pool(tmp_path / "a", brick.source, held_out=True, origin=Origin.BRICK, family=BRICK)])
+    for chosen in ([BRICK], "none"):
+        (found,) = shipped("none", chosen, others=others)
+        assert (found.name, found.held_out) == (BRICK, True)
+    assert brick.held_out is False
+
+
+@pytest.mark.parametrize("order", [("trained", "apart"), ("apart", "trained")])
+@pytest.mark.parametrize(
+    ("sources", "alike"),
+    [
+        (("x", "x"), {}),
+        (("x", "y"), {"family": "gym/task"}),
+        (("x", "y"), {"fingerprint": "answers"}),
+        (("x", "y"), {"evidence": {"normal": "code"}}),
+    ],
+    ids=["source", "family", "behaviour", "code"],
+)
+def test_what_one_pool_set_apart_no_other_brings_into_training(
+    tmp_path: Path, order: tuple[str, str], sources: tuple[str, str], alike: dict[str, Any]
+) -> None:
+    pools = {
+        "trained": a_pool(tmp_path / "trained", sources[0], **alike),
+        "apart": a_pool(tmp_path / "apart", sources[1], held_out=True, **alike),
+    }
+    found = brought([pools[each] for each in order])
+    assert [each.held_out for each in found] == [True] * len(set(sources))
+
+
+def test_files_of_one_name_in_two_folders_are_two_tasks(tmp_path: Path) -> None:
+    facts: dict[str, Any] = {"family": "spread", "origin": Origin.USER}
+    pools = [a_pool(tmp_path / "a", "x", **facts), a_pool(tmp_path / "b", "y", held_out=True, **facts)]
+    assert [each.held_out for each in brought(pools)] == [False, True]
+
+
+def test_what_an_imported_program_says_of_itself_comes_along(tmp_path: Path) -> None:
+    (offer,) = programs(["dice"])
+    assert set(offer.facts) == set(SAID)
+    (found,) = brought([a_pool(tmp_path / "a", offer.source, evidence={**offer.facts, "normal": "code"})])
+    assert found.facts == offer.facts
