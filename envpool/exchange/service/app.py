@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from envpool.contract import Outcome
@@ -39,6 +40,8 @@ logger = logging.getLogger(__name__)
 KEPT_REPLIES = 8192
 """Requests whose replies are at hand when they are sent again (ours); older ones are judged anew."""
 KEPT_CLIENTS = 256
+REASON_CHARACTERS = 1000
+"""Of what is said about a request out of its form."""
 
 
 @dataclass(slots=True)
@@ -113,6 +116,7 @@ def service(
         outcomes = await replies.of(name, (asked.recipe, hash(tuple(asked.responses))), judged)
         return _answer({"outcomes": [outcome_to_dict(outcome) for outcome in outcomes]})
 
+    app.add_exception_handler(RequestValidationError, _out_of_form)
     _told(app, 422, UnknownQuestion)
     _told(app, 409, OtherRequest)
     _told(app, 503, NothingToAsk, InfrastructureFault, SandboxUnavailable)
@@ -129,6 +133,13 @@ def _told(app: FastAPI, status: int, *errors: type[Exception]) -> None:
     told: Callable[[Request, Exception], Awaitable[Response]] = tell
     for each in errors:
         app.add_exception_handler(each, told)
+
+
+async def _out_of_form(_: Request, error: Exception) -> Response:
+    """What is wrong where, without what was sent: that may be large, or no UTF-8."""
+    assert isinstance(error, RequestValidationError)
+    faults = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+    return refused(422, "; ".join(faults)[:REASON_CHARACTERS])
 
 
 def _answer(content: dict[str, Any]) -> Response:

@@ -12,6 +12,7 @@ import uvicorn
 
 from envpool.exchange.service.app import service
 from envpool.exchange.service.backend import Backend
+from envpool.exchange.service.gate import ServiceLimits
 
 Opening = Callable[[], AbstractAsyncContextManager[Backend]]
 
@@ -19,8 +20,11 @@ Opening = Callable[[], AbstractAsyncContextManager[Backend]]
 class Hosted:
     """While it is entered, the backend that `opening` makes is served at `url`."""
 
-    def __init__(self, opening: Opening, *, token: str = "", port: int = 0) -> None:
-        self._opening, self._token = opening, token
+    def __init__(
+        self, opening: Opening, *, token: str = "", port: int = 0, limits: ServiceLimits | None = None,
+        http: Any = "auto",
+    ) -> None:  # fmt: skip
+        self._opening, self._token, self._limits, self._http = opening, token, limits, http
         self._socket = socket.create_server(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -40,7 +44,9 @@ class Hosted:
 
     async def _serve(self) -> None:
         async with self._opening() as backend:
-            app: Any = service(backend, token=self._token)
-            self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+            app: Any = service(backend, token=self._token, limits=self._limits)
+            self._server = uvicorn.Server(
+                uvicorn.Config(app, log_config=None, lifespan="off", http=self._http)
+            )
             self._started.set()
             await self._server.serve([self._socket])

@@ -1,7 +1,9 @@
 """The service over HTTP, with a backend that only remembers: limits, tokens, requests that are sent again."""
 
 import asyncio
+import socket
 from collections.abc import Sequence
+from contextlib import ExitStack, nullcontext
 from typing import Any
 
 import httpx
@@ -12,6 +14,7 @@ from envpool.exchange.service.app import service
 from envpool.exchange.service.backend import NothingToAsk, Question, UnknownQuestion
 from envpool.exchange.service.gate import ServiceLimits
 from envpool.exchange.service.messages import outcome_from_dict, packed, question_from_dict
+from tests.envpool.exchange.hosting import Hosted
 
 RECIPE = Recipe("p1", 7, 2)
 SCORE = {"client": "trainer", "request": "r1", "recipe": RECIPE.to_dict(), "responses": ["good", "bad"]}
@@ -50,7 +53,7 @@ def backend() -> Remembering:
     return Remembering()
 
 
-def connected(backend: Remembering, token: str = "", **limits: int) -> httpx.AsyncClient:
+def connected(backend: Remembering, token: str = "", **limits: Any) -> httpx.AsyncClient:
     app = service(backend, token=token, limits=ServiceLimits(**limits))
     return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://service/v1")
 
@@ -205,6 +208,64 @@ async def test_a_body_of_unknown_length_is_not_read(backend: Remembering) -> Non
     async with connected(backend) as client:
         reply = await client.post("/score", content=chunks())
     assert reply.status_code == 411
+
+
+@pytest.mark.parametrize("http", ["h11", "httptools"])
+def test_a_length_beside_chunks_lets_nothing_in(backend: Remembering, http: Any) -> None:
+    head = b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n"
+    body = packed(SCORE)
+    chunk = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    with (
+        Hosted(lambda: nullcontext(backend), http=http) as hosted,
+        socket.create_connection(("127.0.0.1", hosted.port), timeout=60) as speaker,
+    ):
+        speaker.sendall(head + chunk)
+        assert speaker.recv(20).startswith(b"HTTP/1.1 4")
+    assert not backend.scored
+
+
+async def test_more_bytes_than_it_said_are_not_taken(backend: Remembering) -> None:
+    async with connected(backend, body_bytes=100) as client:
+        reply = await post(client, "/score", SCORE, **{"content-length": "10"})
+    assert (reply.status_code, reply.headers["connection"], backend.scored) == (413, "close", [])
+
+
+def test_requests_that_are_sent_halfway_keep_nobody_out(backend: Remembering) -> None:
+    head = (
+        b"POST /v1/score HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{"
+    )
+    limits = ServiceLimits(at_once=2, body_seconds=3)
+    with Hosted(lambda: nullcontext(backend), limits=limits) as hosted, ExitStack() as open_ones:
+        halves = [
+            open_ones.enter_context(socket.create_connection(("127.0.0.1", hosted.port))) for _ in range(4)
+        ]
+        for half in halves:
+            half.sendall(head)
+        assert httpx.get(f"{hosted.url}/v1/status", timeout=60).json()["kind"] == "remembering"
+        for half in halves:
+            half.settimeout(60)
+            assert b"408" in half.recv(20)
+
+
+async def test_more_bytes_than_may_wait_are_told_to_come_again(backend: Remembering) -> None:
+    backend.open.clear()
+    async with connected(backend, held_bytes=2 * len(packed(SCORE)) - 1) as client:
+        held = asyncio.create_task(post(client, "/score", SCORE))
+        await asyncio.sleep(0.05)
+        turned_away = await post(client, "/score", {**SCORE, "request": "r2"})
+        backend.open.set()
+        assert ((await held).status_code, turned_away.status_code) == (200, 503)
+        assert (await post(client, "/score", {**SCORE, "request": "r2"})).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "response", ["x" * ((1 << 20) + 1), "\ud800" + "x" * (1 << 20)], ids=["long", "no UTF-8"]
+)
+async def test_what_is_out_of_its_form_is_not_said_back(backend: Remembering, response: str) -> None:
+    async with connected(backend) as client:
+        reply = await post(client, "/score", {**SCORE, "responses": [response]})
+    assert reply.status_code == 422 and len(reply.content) < 1000
+    assert "responses.0" in reply.json()["detail"] and "at most 1048576 characters" in reply.json()["detail"]
 
 
 async def test_more_requests_than_may_wait_are_told_to_come_again(backend: Remembering) -> None:
