@@ -46,7 +46,10 @@ class Backend(Protocol):
     async def score(
         self, client: str, request: str, recipe: Recipe, responses: Sequence[str]
     ) -> list[Outcome]:
-        """One outcome a response, counted once for each `request` where the backend counts. Raises UnknownQuestion."""
+        """One outcome a response, counted once for each `request` where the backend counts.
+
+        Raises UnknownQuestion; InfrastructureFault where the machine failed a response, and nothing is counted.
+        """
         ...
 
     async def status(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from envpool.async_pool import AsyncPool, NoQuestion, UnknownMember
 from envpool.contract import Instance, Outcome, Recipe
 from envpool.exchange.draws import ITEM_SEED_BITS, item_seed
 from envpool.exchange.service.backend import NothingToAsk, Question, UnknownQuestion, name_of
+from envpool.exchange.service.counting import machine_fault
 from envpool.execution import ProgramFault
 from envpool.families import kin
 
@@ -47,7 +48,10 @@ class KeptPool:
         if recipe.member not in self._asked or recipe.level > self._pool.level(recipe.member):
             raise UnknownQuestion(f"{recipe.member} is not asked here at level {recipe.level}")
         instance = self._instances.get(recipe) or await self._rebuilt(recipe)
-        return await self._pool.score_all(instance, responses)
+        outcomes = await self._pool.score_all(instance, responses)
+        if fault := machine_fault(outcomes):
+            raise fault
+        return outcomes
 
     async def status(self) -> dict[str, Any]:
         """As `Backend.status`."""

@@ -2,8 +2,8 @@
 
 Invariant: a question is of the training side. Its answers are counted under the trainer's policy in the transaction
 that notes the request, so that one that is sent again, also to a server that was killed meanwhile, is judged alike and
-counted once. A program that fails on its own is quarantined, and a response that the machine failed has no verdict.
-What is drawn, and what answers do to levels and statuses, is the run's.
+counted once. A program that fails on its own is quarantined; where the machine fails a response, nothing of the request
+is counted. What is drawn, and what answers do to levels and statuses, is the run's.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from envpool.answer_counts import AnswerCount
 from envpool.contract import Failed, Instance, Outcome, Recipe
 from envpool.curation.standings import lowest_level
 from envpool.exchange.service.backend import NothingToAsk, Question, UnknownQuestion, name_of
-from envpool.exchange.service.counting import count_of
+from envpool.exchange.service.counting import count_of, machine_fault
 from envpool.execution import Examiner
 from envpool.families import kin
 from envpool.members import Status
@@ -84,7 +84,7 @@ class LiveBackend:
     async def score(
         self, client: str, request: str, recipe: Recipe, responses: Sequence[str]
     ) -> list[Outcome]:
-        """As `Backend.score`. Raises InfrastructureFault where the machine failed every response."""
+        """As `Backend.score`."""
         self._refuse_while_closed()
         self.under_way += 1
         try:
@@ -141,9 +141,9 @@ class LiveBackend:
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         for culprit, reason in {each.culprit: each.reason for each in failed if each.culprit}.items():
             await self._run.quarantine(culprit, reason)
-        if len(failed) == len(outcomes) and all(each.machine for each in failed):
-            self.tally["failures"] += len(failed)
-            raise InfrastructureFault(failed[0].reason)
+        if fault := machine_fault(outcomes):
+            self.tally["failures"] += sum(each.machine for each in failed)
+            raise fault
         return outcomes
 
     async def _instance(self, recipe: Recipe) -> Instance | None:

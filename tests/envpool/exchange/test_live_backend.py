@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from envpool.answer_counts import AnswerCount
-from envpool.contract import Failed, Recipe
+from envpool.contract import Failed, Outcome, Recipe, Unparsed
 from envpool.exchange.service.backend import NothingToAsk, UnknownQuestion
 from envpool.exchange.service.live import LiveBackend
 from envpool.execution import Examiner
@@ -29,7 +29,13 @@ class Programs:
         self.trouble: Exception | Fault | None = None
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         if isinstance(self.trouble, Exception):
             raise self.trouble
@@ -122,6 +128,22 @@ async def test_a_machine_that_fails_asks_nothing_counts_nothing_and_speaks_again
     programs.trouble = None
     assert len(await another.score("a", "r", question.recipe, ["<answer>1</answer>"])) == 1
     assert [count.attempts for count in run.counts] == [1]
+
+
+async def test_a_group_of_which_the_machine_fails_a_part_is_not_counted_by_the_rest(
+    run: Run, backend: LiveBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def failing(*_: object) -> list[Outcome]:
+        return [Unparsed("no answer"), Failed("no sandbox answers")]
+
+    (question,) = await backend.sample("a", 1)
+    group = ["I do not know.", "<answer>1</answer>"]
+    with monkeypatch.context() as patched, pytest.raises(InfrastructureFault, match="no sandbox answers"):
+        patched.setattr(Examiner, "score_all", failing)
+        await backend.score("a", "r", question.recipe, group)
+    assert not run.counts and backend.tally["failures"] == 1
+    await backend.score("a", "r", question.recipe, group)
+    assert [(count.attempts, count.parsed) for count in run.counts] == [(2, 1)]
 
 
 async def test_a_program_that_breaks_is_quarantined_and_its_answers_have_no_verdict(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from envpool.async_pool import AsyncPool
-from envpool.contract import Failed, Instance, Recipe, Scored, Unparsed
+from envpool.contract import Failed, Instance, Outcome, Recipe, Scored, Unparsed
 from envpool.curation import CurationSettings
 from envpool.exchange.service.backend import NothingToAsk, Question, UnknownQuestion
 from envpool.exchange.service.kept import KeptPool
@@ -15,6 +15,7 @@ from envpool.exchange.service.standing import StandingPool
 from envpool.exchange.snapshot import read_snapshot
 from envpool.members import Member, Origin, Program, Status
 from envpool.pool import Pool
+from envpool.sandbox import InfrastructureFault
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolReader, PoolWriter, StoreError
 from tests.envpool.exchange.exchanged import APART, members, perfect, write_members, write_pool
@@ -229,3 +230,22 @@ async def test_a_snapshot_is_served_as_it_is(tmp_path: Path, found: dict[str, Me
     finally:
         await asyncio.to_thread(pool.close)
     assert (status["counts"], status["fingerprint"]) == (False, snapshot.fingerprint)
+
+
+async def test_a_machine_that_fails_is_not_a_snapshots_last_word(
+    tmp_path: Path, found: dict[str, Member], library: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def failing(*_: object) -> list[Outcome]:
+        return [Unparsed("no answer"), Failed("no sandbox answers")]
+
+    pool = AsyncPool(read_snapshot(write_members(tmp_path, found)))
+    try:
+        served = KeptPool(pool, seed=1)
+        (question,) = await served.sample("a", 1)
+        group = ["none", solved(library, question)]
+        with monkeypatch.context() as patched, pytest.raises(InfrastructureFault, match="no sandbox"):
+            patched.setattr(pool, "score_all", failing)
+            await served.score("a", "r", question.recipe, group)
+        assert (await served.score("a", "r", question.recipe, group))[1] == Scored(1.0)
+    finally:
+        await asyncio.to_thread(pool.close)
