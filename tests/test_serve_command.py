@@ -113,6 +113,8 @@ def test_a_snapshot_is_served_without_counting(tmp_path: Path, found: dict[str, 
         (["--pool", "nowhere", "--host", "0.0.0.0"], 2, "set ENVOLVE_TOKEN"),
         (["--pool", "nowhere", "--endpoint", "http://x/v1"], 2, "without a run"),
         (["--pool", "nowhere", "run.name=x"], 2, "without a run"),
+        (["--as-is"], 2, "belong to --pool"),
+        (["--package", "x=/nowhere"], 2, "belong to --pool"),
     ],
 )
 def test_what_cannot_be_served_is_told_with_the_way_out(

@@ -67,10 +67,12 @@ def serve(
     """Let a trainer elsewhere train on the pool while it evolves by what is answered.
 
     Without --pool a run is started that has no learner: it writes and composes environments beside the trainer. With
-    it the pool is curated, and nothing new is written. Ctrl-C finishes what is under way. Clients give the token that
-    ENVOLVE_TOKEN has here, if it has one.
+    it the pool is curated, and nothing new is written. Ctrl-C finishes what is under way, for up to 20 s; a second one
+    does not wait. Clients give the token that ENVOLVE_TOKEN has here, if it has one.
     """
     if pool is None:
+        if package or as_is:
+            fail("--package and --as-is belong to --pool: a run has sandbox.packages, and counts", 2)
         from cluster.cli.serve_run import serve_run
 
         serve_run(
@@ -115,8 +117,14 @@ async def _serve(
         status = await backend.status()
         counted = f"counted as {status['policy']}" if status["counts"] else "not counted"
         line = f"serving {status['members']} active members of {path} at {url_of(listener)}; answers are {counted}"
-        await served(service(backend, token=token), listener, lambda: typer.echo(line))
-    typer.echo("ended: what was under way is answered and counted" if status["counts"] else "ended")
+        finished = await served(service(backend, token=token), listener, lambda: typer.echo(line))
+    typer.echo(_farewell(finished, status["counts"]))
+
+
+def _farewell(finished: bool, counts: bool) -> str:
+    if not finished:
+        return "ended before all was answered: clients were told to come again, and nothing is counted twice"
+    return "ended: what was under way is answered and counted" if counts else "ended"
 
 
 @asynccontextmanager

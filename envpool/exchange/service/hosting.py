@@ -1,6 +1,7 @@
 """A service on a socket, for as long as nobody ends this process.
 
-Invariant: SIGINT and SIGTERM take nothing new, finish what is under way, and return; a second one does not wait.
+Invariant: at SIGINT and SIGTERM nothing new is taken, what is under way is finished for as long as there is time, the
+rest is told to come again, and the caller hears whether there was any. A second signal does not wait.
 """
 
 import asyncio
@@ -11,7 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from envpool.exchange.service.gate import refused
 
 CLOSING_SECONDS = 20
 """For requests under way when the service is ended (ours)."""
@@ -28,6 +31,28 @@ class _Server(uvicorn.Server):
         yield
 
 
+class _UnderWay:
+    """The app, and what becomes of its requests when the time is over."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._open = self._cut = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._open += 1
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # The server's time is over; a client that hangs up cancels nothing.
+            self._cut += 1
+            await refused(503, "the service is being ended; come again")(scope, receive, send)
+        finally:
+            self._open -= 1
+
+    def all_answered(self) -> bool:
+        return not (self._open or self._cut)
+
+
 def listening(host: str, port: int, token: str) -> socket.socket:
     """The open socket; port 0 takes a free one. Raises Unprotected, OSError."""
     if not token and not _is_this_machine(host):
@@ -41,11 +66,15 @@ def url_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-async def serve(app: ASGIApp, listener: socket.socket, started: Callable[[], None]) -> None:
-    """Serves until a signal. `started` is called once, when the app is about to answer."""
+async def serve(app: ASGIApp, listener: socket.socket, started: Callable[[], None]) -> bool:
+    """Serves until a signal; whether all that was under way then is answered.
+
+    `started` is called once, when the app is about to answer.
+    """
+    requests = _UnderWay(app)
     server = _Server(
         uvicorn.Config(
-            app,
+            requests,
             log_config=None,
             access_log=False,
             lifespan="off",
@@ -66,6 +95,7 @@ async def serve(app: ASGIApp, listener: socket.socket, started: Callable[[], Non
     finally:
         for each in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(each)
+    return requests.all_answered()
 
 
 def _is_this_machine(host: str) -> bool:
