@@ -28,9 +28,9 @@ MOVES: dict[Status, frozenset[Status]] = {
 
 
 REQUESTS = "request/"
-"""Beginning of the keys of groups that each hold one request's name, not answers."""
-REQUEST_SLOTS = 1 << 16
-"""Ours."""
+"""Beginning of the keys of groups that hold the names of requests, not answers: by name, and in a ring by age."""
+REQUESTS_KEPT = 1 << 18
+"""Ours; some 40 MB."""
 
 
 class PoolWriter(Transactions):
@@ -152,15 +152,14 @@ class PoolWriter(Transactions):
     def record_once(self, request: str, answers: Iterable[AnswerCount], step: int = 0) -> bool:
         """As `record`, once for each name of a request; False where it was there before.
 
-        `REQUEST_SLOTS` names are remembered; a newer one takes an older one's slot by chance.
+        The last `REQUESTS_KEPT` names are remembered.
         """
-        mark = hashlib.sha256(request.encode("utf-8", "surrogatepass")).digest()
-        key = f"{REQUESTS}{int.from_bytes(mark[:4]) % REQUEST_SLOTS}"
+        mark = hashlib.sha256(request.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         with self.batch():
-            if self.group(key) == mark:
+            if self.group(f"{REQUESTS}name/{mark}") is not None:
                 return False
             self.record(answers, step)
-            self.put_group(key, mark)
+            self._remember(mark)
             return True
 
     def set_level(self, identity: str, policy: str, level: int, reason: str, step: int = 0) -> bool:
@@ -193,6 +192,17 @@ class PoolWriter(Transactions):
         """How many of them there were."""
         with self.batch():
             return sum(self._drop("groups", encoding.group_key(key)) for key in keys)
+
+    def _remember(self, mark: str) -> None:
+        """Keeps a request's name in the place of the oldest."""
+        turns = self.group(f"{REQUESTS}turns")
+        turn = encoding.number(turns) if turns else 0
+        place = f"{REQUESTS}ring/{turn % REQUESTS_KEPT}"
+        if oldest := self.group(place):
+            self.drop_groups([f"{REQUESTS}name/{oldest.decode()}"])
+        self.put_group(place, mark.encode())
+        self.put_group(f"{REQUESTS}name/{mark}", b"")
+        self.put_group(f"{REQUESTS}turns", encoding.sequence(turn + 1))
 
     def _checked_lineage(self, member: Member) -> tuple[str, ...]:
         parts = member.material.parts if isinstance(member.material, Composite) else ()

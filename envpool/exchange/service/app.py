@@ -6,8 +6,9 @@
     POST /v1/sample  {client, count}            fresh questions
     POST /v1/score   {client, request, recipe, responses}       outcomes, once for each request
 
-Invariant: a request to score is judged and counted once, however often it is sent; a client that dies leaves nothing
-behind that another would miss. Infrastructure trouble is an outcome without a score, or a status of 503, never a 0.
+Invariant: a request to score that is sent again is judged once while its reply is at hand, and counted once while the
+backend remembers its name, as a pool does with the last 262,144; a client that dies leaves nothing behind that another
+would miss. Where the machine fails the status is 503, and a program that breaks gives no score: neither is a 0.
 It keeps no pool and draws nothing: that is `backend`'s.
 """
 

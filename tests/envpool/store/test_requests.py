@@ -47,9 +47,15 @@ def test_a_request_whose_answers_are_refused_may_come_again(folder: Path) -> Non
         assert pool.record_once("r", [COUNT])
 
 
-def test_no_more_names_are_kept_than_there_are_slots(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "REQUEST_SLOTS", 4)
+def test_the_last_names_are_remembered_all_of_them_and_no_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "REQUESTS_KEPT", 8)
     with PoolWriter.open(folder) as pool:
         assert all(pool.record_once(str(index), [COUNT]) for index in range(40))
-        assert len(pool.group_keys(writing.REQUESTS)) <= 4
-        assert not pool.record_once("39", [COUNT])
+        names = pool.group_keys(f"{writing.REQUESTS}name/")
+    with PoolWriter.open(folder) as pool:
+        assert not any(pool.record_once(str(index), [COUNT]) for index in range(32, 40))
+        assert len(names) == 8 and pool.group_keys(f"{writing.REQUESTS}name/") == names
+        assert pool.record_once("31", [COUNT])  # too old to be known
+        assert len(pool.group_keys(writing.REQUESTS)) == 2 * 8 + 1
