@@ -19,7 +19,7 @@ PROBE_SECONDS = 1.0
 
 def lives(folder: Path) -> bool:
     """Whether the run has a driver, or a cluster that answers, so that something of it may live."""
-    return driven(folder) or _answers(folder)
+    return driven(folder) or answers(folder)
 
 
 def driven(folder: Path) -> bool:
@@ -34,7 +34,7 @@ def driven(folder: Path) -> bool:
     return False
 
 
-def _answers(folder: Path) -> bool:
+def answers(folder: Path) -> bool:
     """Whether anybody listens where the run's cluster did."""
     try:
         address = json.loads((folder / PLACE_FILE).read_text(encoding="utf-8"))["address"]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ValidationError
 from cluster.config import Config
 from cluster.spelling import SMALLEST
 from envpool.exchange.brought import NotBrought
-from envpool.sandbox.packages import tops
+from envpool.sandbox.packages import lacking
 from envpool.shipped import TooFewBricks, UnknownProgram
 
 PRESETS = ("local", "local-writer", "a100-node", "a100-cluster", "evoenv-paper", "races-paper", "serve")
@@ -51,6 +51,8 @@ def validated(tree: dict[str, Any], source: str) -> Config:
     """The model of a tree of keys. Raises ConfigError with every fault, one a line."""
     try:
         config = Config.model_validate(tree)
+        if config.pool.imports and _has_pool(config):
+            return config  # what it begins with was looked at when it began, and may be elsewhere by now
         programs = config.programs()
     except ValidationError as error:
         lines = [_explain(dict(fault)) for fault in error.errors()]
@@ -61,8 +63,9 @@ def validated(tree: dict[str, Any], source: str) -> Config:
         raise ConfigError(f"{source}: pool: {error}") from error
     except TooFewBricks as error:
         raise ConfigError(f"{source}: bricks.subset={config.bricks.subset}: {error}") from error
-    if lacking := {name for program in programs for name in program.packages} - tops(config.sandbox.packages):
-        every = ",".join([*config.sandbox.packages, *sorted(lacking)])
+    needed = {name for program in programs for name in program.packages}
+    if absent := lacking(needed, config.sandbox.packages):
+        every = ",".join([*config.sandbox.packages, *absent])
         raise ConfigError(f"{source}: what pool.imports brings needs packages: sandbox.packages={every}")
     left = sum(not program.held_out for program in programs)
     if not left:
@@ -75,6 +78,10 @@ def validated(tree: dict[str, Any], source: str) -> Config:
             f"pool.bricks and bricks.subset leave {left}; choose more, or write compose.mode=mixed"
         )
     return config
+
+
+def _has_pool(config: Config) -> bool:
+    return bool(config.run.name) and (config.pool_folder / "data.mdb").is_file()
 
 
 def dump(config: Config) -> str:

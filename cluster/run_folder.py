@@ -15,10 +15,10 @@ from typing import TextIO
 
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
-from envpool.admission.admission import BROUGHT
 from envpool.curation.standings import PLAYING
+from envpool.members import BROUGHT
 from envpool.run_pool import CONFIG_FILE, pool_of
-from envpool.sandbox.packages import tops
+from envpool.sandbox.packages import lacking
 from envpool.store import NoPool, PoolReader, StoreError
 
 LOCK_FILE = "driver.lock"
@@ -77,17 +77,24 @@ def begun(folder: Path) -> bool:
 def held(config: Config) -> Iterator[Path]:
     """The run's folder, made or resumed, with its configuration written and locked. Raises RunFolderError."""
     folder = config.run_folder
+    with locked(folder):
+        _refuse_lacking(config)
+        _settle_configuration(config, folder / CONFIG_FILE)
+        yield folder
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """No driver but this process, if it is one. Raises RunFolderError."""
     with _lock_file(folder) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise RunFolderError(
-                f"run {config.run.name!r} is already driven by another process; look at it with "
-                f"`envolve status --run {config.run.name}`, or start another with run.name=OTHER"
+                f"run {folder.name!r} is already driven by another process; look at it with "
+                f"`envolve status --run {folder.name}`, or start another with run.name=OTHER"
             ) from error
-        _refuse_lacking(config)
-        _settle_configuration(config, folder / CONFIG_FILE)
-        yield folder
+        yield
 
 
 def _lock_file(folder: Path) -> TextIO:
@@ -108,8 +115,8 @@ def _refuse_lacking(config: Config) -> None:
             needed = {name for id in ids if (member := pool.get(id)) for name in member.evidence.get("packages", ())}
     except StoreError:
         return  # there is none yet, or its writer says what is wrong with it
-    if lacking := needed - tops(config.sandbox.packages):
-        every = ",".join([*config.sandbox.packages, *sorted(lacking)])
+    if absent := lacking(needed, config.sandbox.packages):
+        every = ",".join([*config.sandbox.packages, *absent])
         raise RunFolderError(f"the run's pool needs packages in its sandboxes: resume it with sandbox.packages={every}")
 
 

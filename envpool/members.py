@@ -50,6 +50,10 @@ class Origin(StrEnum):
     """Of another collection of environments, made a program of our contract."""
 
 
+BROUGHT = (Origin.USER, Origin.IMPORTED)
+"""Whose programs may import packages, where the sandbox has some."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """One `Environment` subclass as source text, with what inspection in the sandbox read from it."""
@@ -150,6 +154,11 @@ class Member:
     @property
     def kind(self) -> Literal["program", "composite"]:
         return "program" if isinstance(self.material, Program) else "composite"
+
+    @property
+    def may_use_packages(self) -> bool:
+        """Whether it runs where third-party packages are: somebody brought it in, and it imports some."""
+        return self.origin in BROUGHT and bool(self.evidence.get("packages"))
 
     @property
     def signature(self) -> str:

@@ -1,7 +1,8 @@
 """What every `envolve import` does with its offers: find the pool, bring them in, say what became of each.
 
-A pool that nobody writes is written here. One that a run writes is brought to by that run's validator, like every other
-candidate of the run, so that its gates, its sandboxes and its one writer stay what decides.
+A pool that nobody writes is written here, and its run, where it has one, cannot begin to go meanwhile. One that a run
+writes is brought to by that run's validator, like every other candidate of the run, so that its gates, its sandboxes
+and its one writer stay what decides.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,16 +25,16 @@ from rich.console import Console
 from rich.progress import Progress
 
 from cluster.cli.places import console, fail, pool_folder, reached, run_folder
-from cluster.going import lives
+from cluster.going import answers, driven, lives
 from cluster.inspect.visible import visible
 from cluster.resolve import ConfigError, resolve
-from cluster.run_folder import CONFIG_FILE, pool_of
+from cluster.run_folder import CONFIG_FILE, RunFolderError, locked
 from envpool.admission.tryout import Tryout
 from envpool.exchange.importing import Door, Ended, Row, Standing, bring_in, members_of, seen
 from envpool.exchange.offers import Offer
 from envpool.exchange.provenance import envolve_version, now
 from envpool.members import Origin
-from envpool.sandbox.packages import Package, tops
+from envpool.sandbox.packages import lacking, placed, tops
 from envpool.sandbox.results import InfrastructureFault, SandboxUnavailable
 from envpool.store import PoolReader, PoolWriter, StoreError
 
@@ -67,22 +68,24 @@ def carry_out(wish: Wish, offers: Sequence[Offer], packages: Sequence[str] = ())
         offers = [replace(offer, held_out=True) for offer in offers]
     if wish.report is not None and not wish.report.parent.is_dir():
         fail(f"--report {wish.report}: there is no folder {wish.report.parent}", 2)
-    run_at = None if wish.into else run_folder(wish.run, wish.folder)
-    path = _place(wish.into) if wish.into else pool_folder(run_at)  # type: ignore[arg-type]
+    run_at = _run(wish)
+    path = pool_folder(run_at) if run_at else wish.into
+    assert path is not None
     told = _Told(wish, path, len(offers))
     try:
-        with told, _opened(wish, path, run_at) as pool:
-            if isinstance(pool, PoolWriter):
-                asyncio.run(_standing(wish, pool, offers, _where(offers, packages), told))
+        with told:
+            if run_at is not None and _goes(run_at, wish.address):
+                _going(wish, run_at, path, offers, told)
             else:
-                _going(wish, run_at, pool, offers, told)  # type: ignore[arg-type]
-    except (SandboxUnavailable, StoreError) as error:
+                with locked(run_at) if run_at else nullcontext(), _writable(path) as pool:
+                    asyncio.run(_standing(wish, pool, offers, _where(offers, packages), told))
+    except (SandboxUnavailable, StoreError, RunFolderError) as error:
         fail(str(error), UNDECIDED)
     except KeyboardInterrupt:
         done = f"{len(told.rows)} of {len(offers)}"
         typer.echo(f"envolve: stopped after {done}; the same command goes on there", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _say_how_to_go_on(wish, path, run_at, offers, told.rows)
+    _say_how_to_go_on(path, run_at, offers, packages, told.rows)
     if any(row.ended is Ended.UNDECIDED for row in told.rows):
         fail(
             "some got no verdict, which says nothing about them; the same command tries them again", UNDECIDED
@@ -91,22 +94,44 @@ def carry_out(wish: Wish, offers: Sequence[Offer], packages: Sequence[str] = ())
         raise typer.Exit(1)
 
 
-def _place(into: Path) -> Path:
-    """The folder of a pool, or that of the run that lies there."""
-    return pool_of(into) if (into / CONFIG_FILE).is_file() else into
+def _run(wish: Wish) -> Path | None:
+    """The folder of the run whose pool is meant; None for a pool by itself."""
+    if wish.into is None:
+        return run_folder(wish.run, wish.folder)
+    return wish.into if (wish.into / CONFIG_FILE).is_file() else None
+
+
+def _goes(run_at: Path, address: str) -> bool:
+    """Whether a run goes, so that its pool is its own, also while nobody writes it. Raises StoreError."""
+    if not answers(run_at):
+        if driven(run_at):
+            raise StoreError(
+                f"{run_at.name} is starting, or another `envolve import` writes its pool: try again after that"
+            )
+        return False
+    return driven(run_at) or _in_cluster(run_at, address)
+
+
+def _in_cluster(run_at: Path, address: str) -> bool:
+    """Whether the cluster that answers still has the run: one may outlive it, and it may outlive its driver."""
+    from cluster.control import RunNotReached, connected, runs_in_cluster
+
+    try:
+        with connected(run_at.name, run_at.parent, address):
+            return run_at.name in runs_in_cluster()
+    except RunNotReached:
+        return False
 
 
 @contextmanager
-def _opened(wish: Wish, path: Path, run_at: Path | None) -> Iterator[PoolWriter | PoolReader]:
-    """The pool to write, or only to read where a run that goes has it. Raises StoreError."""
+def _writable(path: Path) -> Iterator[PoolWriter]:
+    """The pool to write. Raises StoreError."""
     try:
-        pool: PoolWriter | PoolReader = PoolWriter.open(path)
+        pool = PoolWriter.open(path)
     except StoreError as error:
-        if run_at is None or not lives(run_at):
-            raise StoreError(
-                f"{error}; a pool by itself is imported into while nobody else writes it"
-            ) from error
-        pool = PoolReader.open(path)
+        raise StoreError(
+            f"{error}; a pool that stands still is imported into while nobody else writes it"
+        ) from error
     with pool:
         yield pool
 
@@ -120,22 +145,21 @@ async def _standing(
             told(row)
 
 
-def _going(wish: Wish, run_at: Path, pool: PoolReader, offers: Sequence[Offer], told: _Told) -> None:
+def _going(wish: Wish, run_at: Path, path: Path, offers: Sequence[Offer], told: _Told) -> None:
     """Through the validator of a run that goes."""
-    lacking = _lacking(run_at, offers)
-    if lacking:
+    if absent := lacking(_needed(offers), _configured(run_at)):
         fail(
-            f"the sandboxes of {run_at.name} lack {', '.join(lacking)}, and a run that goes gets no other ones: stop "
+            f"the sandboxes of {run_at.name} lack {', '.join(absent)}, and a run that goes gets no other ones: stop "
             f"it (`envolve stop --run {run_at.name}`), give this command again, and resume it as that says",
             UNDECIDED,
         )
 
-    async def bring(control: Control) -> None:
+    async def bring(control: Control, pool: PoolReader) -> None:
         async for row in bring_in(_Validator(control, pool, wish.origin), offers, wish.jobs, wish.again):
             told(row)
 
-    with reached(run_at.name, run_at.parent, wish.address) as control:
-        asyncio.run(bring(control))
+    with PoolReader.open(path) as pool, reached(run_at.name, run_at.parent, wish.address) as control:
+        asyncio.run(bring(control, pool))
 
 
 class _Validator(Door):
@@ -231,33 +255,34 @@ def _write(path: Path, whole: dict[str, Any]) -> None:
 
 def _where(offers: Sequence[Offer], given: Sequence[str]) -> list[str]:
     """The packages of all offers, as the sandbox is told of them; without those that are not installed."""
-    known = {Package.parse(text).top: text for text in given}
-    names = sorted({package for offer in offers for package in offer.packages})
-    return [known.get(name, name) for name in names if name in known or find_spec(name) is not None]
+    there = tops(given)
+    return placed((name for name in _needed(offers) if name in there or find_spec(name) is not None), given)
 
 
-def _lacking(run_at: Path, offers: Sequence[Offer]) -> list[str]:
-    """Packages of the offers that the run's sandboxes do not have."""
+def _needed(offers: Sequence[Offer]) -> set[str]:
+    return {package for offer in offers for package in offer.packages}
+
+
+def _configured(run_at: Path) -> Sequence[str]:
+    """The packages that the run's sandboxes have, as its configuration says; none where that cannot be read."""
     try:
-        has = tops(resolve(str(run_at / CONFIG_FILE)).sandbox.packages)
-    except (ConfigError, SandboxUnavailable):
-        has = set()
-    return sorted({package for offer in offers for package in offer.packages} - has)
+        return resolve(str(run_at / CONFIG_FILE)).sandbox.packages
+    except ConfigError:
+        return ()
 
 
 def _say_how_to_go_on(
-    wish: Wish, path: Path, run_at: Path | None, offers: Sequence[Offer], rows: Sequence[Row]
+    path: Path, run_at: Path | None, offers: Sequence[Offer], given: Sequence[str], rows: Sequence[Row]
 ) -> None:
     """On standard error: how a run gets to train on what was brought in."""
     inside = {row.name for row in rows if row.ended in (Ended.ADMITTED, Ended.THERE)}
     used = [offer for offer in offers if offer.name in inside]
-    packages = sorted({package for offer in used for package in offer.packages})
     if not used:
         return
     if run_at is None:
-        more = f" sandbox.packages={','.join(packages)}" if packages else ""
+        packages = ",".join(placed(_needed(used), given))
+        more = f" sandbox.packages={packages}" if packages else ""
         typer.echo(f"to train on it: envolve run pool.imports={path}{more}", err=True)
-    elif not lives(run_at) and (lacking := _lacking(run_at, used)):
-        kept = list(resolve(str(run_at / CONFIG_FILE)).sandbox.packages)
-        every = ",".join([*kept, *lacking])
+    elif not lives(run_at) and (absent := lacking(_needed(used), kept := _configured(run_at))):
+        every = ",".join([*kept, *placed(absent, given)])
         typer.echo(f"resume the run with sandbox.packages={every}: what was brought in needs it", err=True)

@@ -3,11 +3,17 @@
 Invariant: files are text here. What begins with `_` or `.`, and what a cache holds, is no environment.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from envpool.exchange.offers import Offer, chosen
 from envpool.sandbox.packages import Package
+
+_IMPORTS = re.compile(
+    r"^(?:[^#\n]*[;:])?[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import\b|import[ \t]+([^#;\n]+))", re.MULTILINE
+)
+_FIRST = re.compile(r"(?:^|,)\s*(\w+)")
 
 
 class NoPrograms(ValueError):
@@ -31,7 +37,13 @@ def _offer(name: str, file: Path, packages: Sequence[str]) -> Offer:
         source = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise NoPrograms(f"{file} cannot be read: {error}") from error
-    return Offer(name, source, tuple(package for package in packages if package in source))
+    imported = _imported(source)
+    return Offer(name, source, tuple(package for package in packages if package in imported))
+
+
+def _imported(source: str) -> set[str]:
+    """The first parts of all that its lines import; also of lines within a text, which does no harm."""
+    return {top for home, names in _IMPORTS.findall(source) for top in _FIRST.findall(home or names)}
 
 
 def _files(folder: Path) -> dict[str, Path]:

@@ -7,6 +7,7 @@ are looked for among all members, those set apart included. What an offer says o
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
@@ -67,12 +68,14 @@ async def bring_in(
 ) -> AsyncIterator[Row]:
     """A row for each offer, in their order, `jobs` of them under way; `again` judges what had fallen once more.
 
-    Whoever stops listening leaves what was not begun undone.
+    Offers of one source are looked at one after the other, so that the second finds what became of the first. Whoever
+    stops listening leaves what was not begun undone.
     """
     free = asyncio.Semaphore(jobs)
+    alone: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def row(offer: Offer) -> Row:
-        async with free:
+        async with alone[bare(offer.source).id], free:
             known = door.seen(offer)
             if known is not None and not (again and known.ended is Ended.REJECTED):
                 return known

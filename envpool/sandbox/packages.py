@@ -43,6 +43,24 @@ def tops(wanted: Iterable[str]) -> set[str]:
     return {Package.parse(text).top for text in wanted}
 
 
+def placed(needed: Iterable[str], known: Iterable[str]) -> list[str]:
+    """How the sandbox is told of the modules that programs need: all that is known of their packages, then the rest.
+
+    `needed` are names, dotted where a part is meant; `known` are packages as they are asked for, those of others among
+    them. Raises SandboxUnavailable.
+    """
+    names = set(needed)
+    wanted = {name.partition(".")[0] for name in names}
+    there = {text: package for text in known if (package := Package.parse(text)).top in wanted}
+    return [*there, *sorted(names - {package.name for package in there.values()})]
+
+
+def lacking(needed: Iterable[str], known: Iterable[str]) -> list[str]:
+    """Those of the needed modules of whose package nothing is known. Raises SandboxUnavailable."""
+    there = tops(known)
+    return sorted(name for name in set(needed) if name.partition(".")[0] not in there)
+
+
 @dataclass(frozen=True, slots=True)
 class Packages:
     """What one zygote loads beyond the standard library, and the folders in which it looks, in order."""
@@ -71,7 +89,7 @@ class Packages:
         return tuple(sorted({name.partition(".")[0] for name in self.names}))
 
     def mentioned(self, source: str) -> bool:
-        """Whether a source could import one of them. Text is looked for, nothing is parsed."""
+        """Whether a source could import one of them, if it has the right to. Text is looked for, nothing is parsed."""
         return any(top in source for top in self.tops)
 
     def environment(self) -> dict[str, str]:

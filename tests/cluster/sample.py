@@ -40,10 +40,11 @@ FUSED = Member(
 FALLEN = "pfa11e0000000000000000"
 
 
-def make_pool(run: Path) -> None:
-    """A run's folder with a pool of two programs, a composite and a rejected candidate."""
-    run.mkdir(parents=True)
-    (run / "config.yaml").write_text("run: {name: " + run.name + "}\n", encoding="utf-8")
+def make_pool(run: Path, *, configured: bool = False) -> None:
+    """A run's folder, unless it has its configuration, with two programs, a composite and a rejected candidate."""
+    if not configured:
+        run.mkdir(parents=True)
+        (run / "config.yaml").write_text("run: {name: " + run.name + "}\n", encoding="utf-8")
     with PoolWriter.open(run / "pool", map_size=1 << 24) as pool:
         pool.put_state("policy", "main")
         pool.admit(FIRST, reason="passed 10 gates")

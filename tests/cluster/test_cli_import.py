@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from cluster.cli import app, importing
+from cluster.going import driven
 from cluster.resolve import ConfigError, resolve
-from cluster.run_folder import RunFolderError, held
+from cluster.run_folder import RunFolderError, held, locked
 from envpool import Pool
 from envpool.exchange.importing import Row, Standing
 from envpool.exchange.offers import Offer
@@ -246,7 +247,8 @@ def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoingRun]
 
         # A process may open a pool once: the writer stands for the reader that the command would open beside it.
         monkeypatch.setattr(importing, "reached", reached)
-        monkeypatch.setattr(importing, "lives", lambda folder: True)
+        for sign in ("lives", "driven", "answers"):
+            monkeypatch.setattr(importing, sign, lambda folder: True)
         monkeypatch.setattr(importing.PoolReader, "open", classmethod(lambda cls, path: _Shared(pool)))
         yield control
 
@@ -332,3 +334,77 @@ def test_renamed_code_is_a_duplicate_here_as_everywhere(mine: Path, tmp_path: Pa
         bring("folder", mine, "counting/large", "zz_renamed", "--into", tmp_path / "new", "--json")
     )
     assert (rows["zz_renamed"]["gate"], rows["counting/large"]["ended"]) == ("duplicate", "admitted")
+
+
+def test_of_two_files_with_one_text_the_second_finds_the_first_however_many_are_judged_at_once(
+    tmp_path: Path,
+) -> None:
+    for jobs in (1, 2):
+        mine, into = tmp_path / f"mine-{jobs}", tmp_path / f"new-{jobs}"
+        mine.mkdir()
+        for name in ("a", "b"):
+            (mine / f"{name}.py").write_text(PROGRAM, encoding="utf-8")
+        told = bring("folder", mine, "--into", into, "--jobs", jobs, "--json")
+        ended = {name: row["ended"] for name, row in rows_of(told).items()}
+        assert (told.exit_code, ended) == (0, {"a": "admitted", "b": "there"})
+        with PoolReader.open(into) as pool:
+            assert pool.ids(Status.REJECTED) == []
+
+
+def test_the_pool_of_a_run_that_is_starting_is_left_alone(mine: Path, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "demo"
+    make_pool(run)
+    with locked(run):
+        told = bring("folder", mine, "twos", "--folder", tmp_path / "runs")
+    assert (told.exit_code, "demo is starting" in told.stderr) == (2, True), told.stderr
+    with PoolReader.open(run / "pool") as pool:
+        assert pool.ids(Status.ACTIVE, Origin.USER) == []
+
+
+@pytest.mark.parametrize("outlived", [False, True], ids=["no cluster", "a cluster that has the run no more"])
+@pytest.mark.parametrize("by", ["--folder", "--into"])
+def test_no_run_begins_to_go_while_its_pool_is_written(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outlived: bool, by: str
+) -> None:
+    run, judge = tmp_path / "runs" / "demo", Standing.judge
+    make_pool(run)
+    monkeypatch.setattr(importing, "answers", lambda folder: outlived)
+    monkeypatch.setattr(importing, "_in_cluster", lambda folder, address: False)
+    goes: list[bool] = []
+
+    async def watched(door: Standing, offer: Offer) -> Row:
+        goes.append(driven(run))
+        return await judge(door, offer)
+
+    monkeypatch.setattr(Standing, "judge", watched)
+    told = bring("folder", mine, "twos", by, run if by == "--into" else run.parent)
+    assert (told.exit_code, goes, driven(run)) == (0, [True], False), told.output
+
+
+def test_a_run_without_a_driver_keeps_its_pool_for_as_long_as_its_cluster_has_it(
+    mine: Path, tmp_path: Path, going: GoingRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "driven", lambda folder: False)
+    monkeypatch.setattr(importing, "_in_cluster", lambda folder, address: True)
+    assert bring("folder", mine, "twos", "--folder", tmp_path / "runs").exit_code == 0
+    assert [name for name, _, _ in going.asked] == ["twos"]
+
+
+def test_a_begun_run_needs_the_pools_that_it_began_with_no_more(mine: Path, tmp_path: Path) -> None:
+    into, run = tmp_path / "new", tmp_path / "runs" / "demo"
+    bring("folder", mine, "twos", "--into", into)
+    words = [f"run.folder={run.parent}", "run.name=demo", f"pool.imports={into}"]
+    with held(resolve("local", words)):
+        make_pool(run, configured=True)
+    into.rename(tmp_path / "elsewhere")
+    with held(resolve(str(run / "config.yaml"))) as folder:
+        assert folder == run
+    (mine / "needy.py").write_text(
+        PROGRAM.replace("import random", "import random\nimport numpy"), encoding="utf-8"
+    )
+    told = bring("folder", mine, "needy", "--package", "numpy", "--folder", run.parent)
+    assert (told.exit_code, "resume the run with sandbox.packages=numpy" in told.stderr) == (0, True), (
+        told.output
+    )
+    with pytest.raises(ConfigError, match=r"pool\.imports: .*there is no pool at"):
+        resolve("local", ["run.name=other", *words[::2]])
