@@ -24,6 +24,7 @@ from envpool.exchange.service.live import LiveBackend
 from envpool.execution import Examiner
 from envpool.members import Composite, Member, Status
 from envpool.sandbox import LocalExecutor
+from envpool.sandbox.packages import placed
 from envpool.store import NoPool, PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
 
@@ -243,7 +244,5 @@ class StandingPool:
 
 def _packages(pool: PoolWriter, places: Sequence[str]) -> list[str]:
     """The third-party packages that members say they import, where they lie if that is said."""
-    known = {place.partition("=")[0]: place for place in places}
     members = (pool.get(id) for id in (*pool.ids(Status.ACTIVE), *pool.ids(Status.RESTING)))
-    names = {name for member in members if member for name in member.evidence.get(PACKAGES) or ()}
-    return [known.get(name, name) for name in sorted(names)]
+    return placed({name for member in members if member for name in member.evidence.get(PACKAGES) or ()}, places)
