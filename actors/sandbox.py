@@ -57,10 +57,15 @@ class SandboxActor(Actor):
         self.background("sweep", self._sweep_once)
 
     async def run(
-        self, source: str, calls: Sequence[Call], mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         """As `Executor.run`; otherwise as `run_many`."""
-        (done,) = await self.run_many([Job(source, tuple(calls), mode, replica)])
+        (done,) = await self.run_many([Job(source, tuple(calls), mode, replica, packages)])
         if isinstance(done, InfrastructureFault):
             raise done
         return done

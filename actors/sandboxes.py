@@ -51,10 +51,16 @@ class SandboxGroup:
         """when one that leaves may be asked again: by then another may bear its name"""
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         """As `Executor.run`. Raises InfrastructureFault when no actor of the group could do the job."""
-        return await self._run(Job(source, tuple(calls), mode, replica))
+        return await self._run(Job(source, tuple(calls), mode, replica, packages))
 
     async def run_many(self, jobs: Sequence[Job]) -> list[Done]:
         """As `BatchExecutor.run_many`: one call to each sandbox that is to do some of them."""

@@ -204,9 +204,14 @@ class Examiner:
     async def _run(self, program: Program, calls: list[Call], recipe: Recipe) -> list[Result]:
         if not calls:
             return []
-        results = await self._executor.run(program.source, calls, mode=self._mode, replica=self._replica)
+        packages = self._lookup(program.id).may_use_packages
+        results = await self._executor.run(
+            program.source, calls, mode=self._mode, replica=self._replica, packages=packages
+        )
         if self._observe is not None:
-            self._observe(Observation(program.id, program.source, recipe, tuple(calls), tuple(results)))
+            self._observe(
+                Observation(program.id, program.source, recipe, tuple(calls), tuple(results), packages)
+            )
         return results
 
     def _program(self, member: str) -> Program:

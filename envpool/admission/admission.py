@@ -27,15 +27,14 @@ from envpool.admission.size import fits, foresees
 from envpool.admission.variety import varies
 from envpool.admission.verdict import Passed, Refusal, Rejected, Step, Verdict
 from envpool.contract import Recipe
-from envpool.members import Member, Origin, Program
+from envpool.members import BROUGHT, Member, Origin, Program
 from envpool.novelty.fingerprint import fingerprint
 from envpool.novelty.neighbours import Novelty
 from envpool.sandbox import Executor, Mode
+from envpool.sandbox.executor import WithPackages
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-BROUGHT = (Origin.USER, Origin.IMPORTED)
-"""Whose programs may import packages, where the sandbox has some."""
 OUR_OWN = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
 """Makers of this package: its tests run each call of its programs in a fork, and its grammar has no word for state."""
 
@@ -79,7 +78,7 @@ class Admission:
         held_out: bool = False,
     ) -> Verdict:
         """The verdict on one program; `name` is its family. Raises InfrastructureFault."""
-        case = _Case(source)
+        case = _Case(source, self._executor)
         try:
             member = await self._pass_gates(case, origin, tuple(parents), name, held_out)
         except Refusal as refusal:
@@ -91,9 +90,9 @@ class Admission:
         """L2 to L5 at one further level, as asked before it is used. Raises InfrastructureFault."""
         if not isinstance(member.material, Program):
             raise TypeError("only programs have levels")
-        case = _Case(member.material.source)
+        case = _Case(member.material.source, self._executor)
         try:
-            candidate = await case.gate("L1", form.read(self._executor, member.material.source))
+            candidate = await self._read(case, member.origin)
             recipes = [Recipe(member.id, seed, level) for seed in range(self._settings.draws)]
             await self._mechanics(case, candidate, recipes, member.origin)
         except Refusal as refusal:
@@ -104,10 +103,9 @@ class Admission:
         self, case: "_Case", origin: Origin, parents: tuple[str, ...], name: str, held_out: bool
     ) -> Member:
         await case.gate("size", form.size(case.source))
-        candidate = await case.gate("L1", form.read(self._executor, case.source))
+        candidate = await self._read(case, origin)
         case.evidence |= {"normal": candidate.normal, "skeleton": candidate.skeleton}
         if candidate.packages:
-            await case.gate("imports", _may_import(candidate, origin))
             case.evidence["packages"] = list(candidate.packages)
         claim = Claim(candidate, origin, held_out, name)
         await case.gate("duplicate", self._copies.by_code(claim))
@@ -119,7 +117,7 @@ class Admission:
             for seed in range(self._settings.seeds_per_level)
         ]
         drawn = await self._mechanics(case, candidate, recipes, origin, self._settings.headroom)
-        behaviour = await case.gate("behaviour", self._behaviour(claim))
+        behaviour = await case.gate("behaviour", self._behaviour(case, claim))
         member = Member(
             candidate.program,
             origin,
@@ -139,6 +137,16 @@ class Admission:
         embedding = await self._settle(case, claim, member)
         return replace(member, embedding=embedding, evidence=dict(case.evidence))
 
+    async def _read(self, case: "_Case", origin: Origin) -> Candidate:
+        """Its form. From here on it runs where packages are, if people made it and it imports some: what a sandbox has
+        for imported environments is for no model to build on.
+        """
+        brought = origin in BROUGHT
+        candidate = await case.gate("L1", form.read(self._executor, case.source, packages=brought))
+        if brought and candidate.packages:
+            case.executor = WithPackages(self._executor)
+        return candidate
+
     async def _ask_models(
         self, case: "_Case", candidate: Candidate, member: Member, drawn: Sequence[drawing.Draw]
     ) -> None:
@@ -157,23 +165,23 @@ class Admission:
         strict = origin is Origin.POLICY
         drawn = await case.gate("L2", self._draws(case, candidate, recipes, headroom))
         mode = Mode.SAMPLE if origin in OUR_OWN else Mode.VALIDATE
-        await case.gate("L3", drawing.repeats(self._executor, candidate, drawn, mode=mode))
-        variety = varies(self._executor, candidate, drawn, self._settings.distinct_answers)
+        await case.gate("L3", drawing.repeats(case.executor, candidate, drawn, mode=mode))
+        variety = varies(case.executor, candidate, drawn, self._settings.distinct_answers)
         case.evidence |= await case.gate("L4", variety)
-        oracle = judges(self._executor, candidate, drawn, self._settings, strict=strict)
+        oracle = judges(case.executor, candidate, drawn, self._settings, strict=strict)
         case.evidence |= await case.gate("L5", oracle)
         return drawn
 
     async def _draws(
         self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], headroom: int
     ) -> list[drawing.Draw]:
-        drawn = await drawing.runs(self._executor, candidate, recipes)
+        drawn = await drawing.runs(case.executor, candidate, recipes)
         case.evidence |= fits(candidate, drawn, self._settings)
-        await foresees(self._executor, candidate, recipes[-1].level, headroom, self._settings)
+        await foresees(case.executor, candidate, recipes[-1].level, headroom, self._settings)
         return drawn
 
-    async def _behaviour(self, claim: Claim) -> str:
-        behaviour = await fingerprint(self._executor, claim.candidate.program, claim.candidate.normal)
+    async def _behaviour(self, case: "_Case", claim: Claim) -> str:
+        behaviour = await fingerprint(case.executor, claim.candidate.program, claim.candidate.normal)
         await self._copies.by_behaviour(claim, behaviour)
         return behaviour
 
@@ -211,17 +219,12 @@ class Admission:
         case.fell = gate
 
 
-async def _may_import(candidate: Candidate, origin: Origin) -> None:
-    """Refuses packages to all but people: what a sandbox has for imported environments is for no model to build on."""
-    if origin not in BROUGHT:
-        raise Refusal(f"imports {', '.join(candidate.packages)}, which is for imported environments")
-
-
 class _Case:
     """One candidate on its way: what was found and which gates it passed."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, executor: Executor) -> None:
         self.source = source
+        self.executor = executor
         self.id = form.bare(source).id
         self.evidence: dict[str, Any] = {}
         self.trail: list[Step] = []

@@ -25,7 +25,7 @@ class Candidate:
     stripped: str
     skeleton: str = ""
     packages: tuple[str, ...] = ()
-    """Third-party ones that it imports."""
+    """Third-party modules that it imports, dotted where a part of a package is meant."""
 
 
 def bare(source: str) -> Program:
@@ -45,10 +45,10 @@ async def size(source: str) -> None:
         raise Refusal(f"the source has {length} bytes, more than {MAX_SOURCE_BYTES}")
 
 
-async def read(executor: Executor, source: str) -> Candidate:
-    """L1, imports and scan. Raises Refusal naming the gate."""
+async def read(executor: Executor, source: str, packages: bool = False) -> Candidate:
+    """L1, imports and scan; a program imports packages by right alone. Raises Refusal naming the gate."""
     # Fresh: a child that has run the program would tell what the program lets it tell.
-    (result,) = await executor.run(source, [Call("inspect")], mode=Mode.SAMPLE)
+    (result,) = await executor.run(source, [Call("inspect")], mode=Mode.SAMPLE, packages=packages)
     if isinstance(result, Fault):
         raise Refusal(f"the source cannot be read: {result.kind}: {result.detail}", "L1")
     report = result.value
@@ -76,5 +76,4 @@ def _candidate(source: str, report: dict[str, Any]) -> Candidate:
 
 
 def _packages(modules: list[str]) -> tuple[str, ...]:
-    tops = {module.partition(".")[0] for module in modules}
-    return tuple(sorted(tops.difference(ALLOWED_IMPORTS)))
+    return tuple(sorted(module for module in modules if module.partition(".")[0] not in ALLOWED_IMPORTS))

@@ -88,10 +88,18 @@ class _Spread:
         await self._executors[0].start()
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         place = zlib.crc32(source.encode("utf-8", "surrogatepass")) % len(self._executors)
-        return await self._executors[place].run(source, calls, mode=mode, replica=replica)
+        return await self._executors[place].run(
+            source, calls, mode=mode, replica=replica, packages=packages
+        )
 
     def close(self) -> None:
         for executor in self._executors:

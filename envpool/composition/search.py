@@ -61,11 +61,12 @@ class FrontierSearch:
         self.use(bricks)
 
     def use(self, bricks: Sequence[Member], weight: Callable[[str], float] | None = None) -> None:
-        """Search over these programs from now on, except those held out; killed edges stay killed.
+        """Search over these programs from now on, except those held out and those that import packages, which are not
+        there where programs run together; killed edges stay killed.
 
         `weight` of an id, 0 or above, multiplies what is left of its quota: how likely it is tried (1 where not given).
         """
-        programs = [brick.material for brick in bricks if not brick.held_out]
+        programs = [brick.material for brick in bricks if not (brick.held_out or brick.may_use_packages)]
         usable = [program for program in programs if isinstance(program, Program)]
         self._bricks = {program.id: program for program in sorted(usable, key=lambda program: program.id)}
         self._weights = {id: _checked_weight(id, weight(id)) if weight else 1.0 for id in self._bricks}

@@ -60,6 +60,7 @@ class Observation:
     recipe: Recipe
     calls: tuple[Call, ...]
     results: tuple[Result, ...]
+    packages: bool = False  # the program's right to them
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _first_of_each(waiting: Sequence[Observation]) -> list[Observation]:
 
 
 def _job(observed: Observation, replica: int) -> Job:
-    return Job(observed.source, observed.calls, Mode.AUDIT, replica)
+    return Job(observed.source, observed.calls, Mode.AUDIT, replica, observed.packages)
 
 
 async def _again(executor: BatchExecutor, observed: Observation, replica: int) -> Done:

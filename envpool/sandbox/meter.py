@@ -44,13 +44,12 @@ class Meter:
     def job(self, job: Job) -> Iterator[Callable[[Sequence[Result]], None]]:
         """Around one job, in the thread that runs it; the yielded callable takes its results."""
         started = self._clock()
-        self._running[job.replica] = Running(
-            program_id(job.source), job.mode, len(job.calls), job.replica, time.time()
-        )
+        running = Running(program_id(job.source), job.mode, len(job.calls), job.replica, time.time())
+        self._running[id(running)] = running
         try:
             yield self._judged
         finally:
-            self._running.pop(job.replica, None)
+            self._running.pop(id(running))
             ended = self._clock()
             with self._lock:
                 self._jobs.append((ended, ended - started, len(job.calls)))

@@ -86,15 +86,18 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class Job:
     """Calls of one source, in order. Raises ValueError where an environment, a solver's program and a bundle are mixed
-    up.
+    up, or a solver's program or a bundle may use packages.
     """
 
     source: str
     calls: tuple[Call, ...]
     mode: Mode = Mode.VERIFY
     replica: int = 0
+    packages: bool = False  # whether it may run where third-party packages are, which is for what people brought in
 
     def __post_init__(self) -> None:
+        if self.packages and self.mode in (Mode.SOLUTION, Mode.SEARCH):
+            raise ValueError(f"no package is for a job of mode {self.mode}")
         if any((call.method == "answer") != (self.mode is Mode.SOLUTION) for call in self.calls):
             raise ValueError("`answer`, and nothing else, is called of a solver's own program")
         searches = self.mode is Mode.SEARCH

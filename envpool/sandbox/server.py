@@ -11,10 +11,11 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from envpool.sandbox.packages import NONE, Packages
 from envpool.sandbox.results import ALLOWED_IMPORTS, AUDIT_PATIENCE, SandboxLimits, SandboxUnavailable
@@ -28,6 +29,8 @@ _START_SECONDS = 60.0
 _LOAD_SECONDS = 300.0  # besides, where packages are loaded: a large one, on a node with other work
 _CONTROL_SECONDS = 20.0
 _MESSAGE = 4096
+_GREETING = 1 << 16
+_SAID = 2000  # bytes of what a zygote that did not start wrote last
 
 
 class Lost(RuntimeError):
@@ -85,19 +88,21 @@ class ForkServer:
         self._spare: Birth | None = None  # asked for, its answer not yet read
         self._answers: dict[int, dict[str, Any]] = {}
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()),
-                 _settings(limits, rung, packages)],
-                env=environment(hash_seed, packages), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
-                start_new_session=True,  # a Ctrl-C in the owner's terminal is not for it
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-            )  # fmt: skip
-        try:
-            greeting = self._greeting(_START_SECONDS + (_LOAD_SECONDS if packages.names else 0))
-        except BaseException:
-            self.close()
-            raise
+        # A file, because nobody reads while it loads, and a pipe would fill.
+        with tempfile.TemporaryFile() as said:
+            with theirs:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-s", "-S", "-P", "-B", "-c", _BOOT, _ROOT, str(theirs.fileno()),
+                     _settings(limits, rung, packages)],
+                    env=environment(hash_seed, packages), cwd="/", close_fds=True, pass_fds=(theirs.fileno(),),
+                    start_new_session=True,  # a Ctrl-C in the owner's terminal is not for it
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said,
+                )  # fmt: skip
+            try:
+                greeting = self._greeting(_START_SECONDS + (_LOAD_SECONDS if packages.names else 0), said)
+            except BaseException:
+                self.close()
+                raise
         self.rung: str = greeting["rung"]
         self.layers: dict[str, str] = greeting["ready"]  # name -> remark
         self.missing: dict[str, str] = greeting["missing"]  # what a stronger rung lacks here, and why
@@ -111,19 +116,23 @@ class ForkServer:
         """Children handed out so far."""
         return self._job - (self._spare is not None)
 
-    def _greeting(self, seconds: float) -> dict[str, Any]:
+    def _greeting(self, seconds: float, said: IO[bytes]) -> dict[str, Any]:
+        """What the zygote says once it stands; `said` is what it wrote on the way. Raises SandboxUnavailable."""
         self._control.settimeout(seconds)
         try:
-            message = json.loads(self._control.recv(_MESSAGE) or b"{}")
+            message = json.loads(self._control.recv(_GREETING) or b"{}")
         except (TimeoutError, ConnectionError):
             message = {}
         self._control.settimeout(_CONTROL_SECONDS)
         if "ready" in message:
             return message
         self._process.kill()
-        said = (self._process.stderr.read() if self._process.stderr else b"")[-2000:].decode(errors="replace")
+        self._process.wait()
+        said.seek(max(0, said.seek(0, os.SEEK_END) - _SAID))
         reason = message.get("refused", "its zygote died or hung")
-        raise SandboxUnavailable(f"{reason} {said}".strip(), message.get("missing"))
+        raise SandboxUnavailable(
+            f"{reason} {said.read().decode(errors='replace')}".strip(), message.get("missing")
+        )
 
     def fork(self) -> Birth:
         """A new child, confined before it reads. Raises Lost."""
@@ -189,8 +198,6 @@ class ForkServer:
         except subprocess.TimeoutExpired:
             self._process.kill()  # its children follow by their parent-death signal
             self._process.wait()
-        if self._process.stderr:
-            self._process.stderr.close()
 
 
 def _settings(limits: SandboxLimits, rung: str, packages: Packages) -> str:

@@ -45,11 +45,17 @@ class AwayWhereAnswersAreJudged:
         self._executor = executor
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         if any(call.method == "verify" and len(call.args[1]) == 37 for call in calls):
             raise InfrastructureFault("no sandbox is left")
-        return await self._executor.run(source, calls, mode=mode, replica=replica)
+        return await self._executor.run(source, calls, mode=mode, replica=replica, packages=packages)
 
 
 def models(sandboxes: Any) -> Models:

@@ -65,11 +65,17 @@ class Failing:
         self.executor, self.method = executor, method
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         if any(call.method == self.method for call in calls):
             raise InfrastructureFault("the machine is gone")
-        return await self.executor.run(source, calls, mode=mode, replica=replica)
+        return await self.executor.run(source, calls, mode=mode, replica=replica, packages=packages)
 
 
 @pytest.fixture(scope="module")

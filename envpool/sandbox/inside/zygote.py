@@ -35,6 +35,7 @@ HIDDEN_IMPORTS = (
 )  # fmt: skip
 RESERVED_FDS = 10  # descriptors 0 to 9 are /dev/null, so that what arrives lies clear of a child's own
 NULL_FD = 9
+MAX_REASON = 1_000  # characters: the supervisor reads one message of bounded size
 
 
 def main(control_fd: int, settings: dict[str, Any]) -> NoReturn:
@@ -59,7 +60,8 @@ def main(control_fd: int, settings: dict[str, Any]) -> NoReturn:
 
 
 def _refuse(control: socket.socket, reason: str, missing: dict[str, str]) -> NoReturn:
-    control.send(json.dumps({"refused": reason, "missing": missing}).encode())
+    short = {name: why[:MAX_REASON] for name, why in missing.items()}
+    control.send(json.dumps({"refused": reason[:MAX_REASON], "missing": short}).encode())
     os._exit(1)
 
 
@@ -131,18 +133,24 @@ def _check_scrubbed(control_fd: int, environment: list[str]) -> None:
 def _check_memory() -> None:
     """No page of a child shall be written and executed, nor written by one child and read by another.
 
-    Code pages that a library left writable are closed. Raises Refused where memory is shared.
+    Code pages that a library left writable are closed. Raises Refused where memory is shared that is written, or that a
+    child could make so. Raises OSError where the kernel does not tell.
     """
     with open("/proc/self/maps") as maps:
         lines = [line.split() for line in maps]
     for span, permissions, *_ in lines:
-        if "w" not in permissions:
-            continue
-        if "s" in permissions:
-            raise Refused("it has memory that its children would share")
-        if "x" in permissions:
+        if "w" in permissions and "x" in permissions:
             start, end = (int(part, 16) for part in span.split("-"))
             kernel.call("mprotect", start, end - start, mmap.PROT_READ | mmap.PROT_EXEC)
+    if any("s" in permissions for _, permissions, *_ in lines) and _may_be_written_together():
+        raise Refused("it has memory that its children would share")
+
+
+def _may_be_written_together() -> bool:
+    """Whether a shared mapping is writable, or mprotect would make it so."""
+    with open("/proc/self/smaps") as smaps:
+        flags = [set(line.split()[1:]) for line in smaps if line.startswith("VmFlags:")]
+    return any("mw" in each and each & {"sh", "ms"} for each in flags)
 
 
 def _within(which: int, wanted: int) -> int:

@@ -91,7 +91,13 @@ async def test_a_solver_without_verdict_is_an_infrastructure_fault(executor: Exe
 async def test_a_program_that_breaks_where_it_is_calibrated_is_not_valid() -> None:
     class Breaking:
         async def run(
-            self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+            self,
+            source: str,
+            calls: Sequence[Call],
+            *,
+            mode: Mode = Mode.VERIFY,
+            replica: int = 0,
+            packages: bool = False,
         ) -> list[Result]:
             return [Fault(FaultKind.CODE_ERROR, "IndexError")] * len(calls)
 

@@ -107,7 +107,13 @@ class InProcessExecutor:
         self._loaded: dict[str, Loaded] = {}
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         if source not in self._loaded:
             self._loaded[source] = Loaded(source)

@@ -246,7 +246,13 @@ class SimulatedExecutor:
         self.late: set[str] = set()
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         if self.broken:
             raise InfrastructureFault("the machine is gone")

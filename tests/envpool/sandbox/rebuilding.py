@@ -33,7 +33,13 @@ class OneSandbox:
         self._fresh = fresh
 
     async def run(
-        self, source: str, calls: Sequence[Call], *, mode: Mode = Mode.VERIFY, replica: int = 0
+        self,
+        source: str,
+        calls: Sequence[Call],
+        *,
+        mode: Mode = Mode.VERIFY,
+        replica: int = 0,
+        packages: bool = False,
     ) -> list[Result]:
         return self._sandbox.run(source, calls, fresh=self._fresh)
 

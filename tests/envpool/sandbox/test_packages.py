@@ -10,8 +10,7 @@ from battery import contained
 from hostile import HONEST
 from small_limits import TIGHT
 
-from envpool.sandbox import Call, Fault, FaultKind, LocalExecutor, Mode, Sandbox, SandboxUnavailable, Value
-from envpool.sandbox.packages import Packages
+from envpool.sandbox import Call, FaultKind, LocalExecutor, Sandbox, SandboxUnavailable, Value
 from envpool.sandbox.server import environment
 
 SUM = Call("solve", ([1, 2, 3],))
@@ -153,6 +152,12 @@ def test_the_walls_hold_with_packages_as_they_do_without(packed: Sandbox, attack
         ("import os\nos.dup2(os.open('/dev/null', os.O_RDONLY), 40)", "descriptor 40"),
         ("import os\nos.environ['LEFT'] = 'behind'", "LEFT"),
         ("import mmap\nKEPT = mmap.mmap(-1, 4096)", "children would share"),
+        ("import mmap\nKEPT = mmap.mmap(-1, 4096, prot=mmap.PROT_READ)", "children would share"),
+        (
+            "import mmap\nwith open(__file__, 'r+b') as file:\n"
+            "    KEPT = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)",
+            "children would share",
+        ),
         ("raise ValueError('broken as it loads')", "broken as it loads"),
     ],
 )
@@ -175,22 +180,12 @@ def test_a_package_that_is_not_there_is_named_at_once(wanted: str, reason: str) 
         LocalExecutor(packages=(wanted,))
 
 
-def test_a_zygote_without_packages_is_what_it_was() -> None:
-    assert (Packages.found(()), environment(1, Packages())) == (Packages(), environment(1))
-
-
-async def test_only_a_source_that_names_a_package_runs_beside_it_and_no_solution_does(folder: Path) -> None:
-    executor = LocalExecutor(TIGHT, packages=(f"parcel={folder}",))
-    try:
-        assert await executor.run(HONEST, [SUM]) == [Value(6)]
-        assert set(executor._sandboxes) == {(0, False)}
-        (told,) = await executor.run(USES.format(what="parcel.text()"), [Call("solve", (1,))])
-        assert told == Value("à la carte")
-        assert set(executor._sandboxes) == {(0, False), (0, True)}
-        answer = "import parcel\n\ndef solve(x):\n    return parcel.text()\n"
-        (refused,) = await executor.run(answer, [Call("answer", (1,))], mode=Mode.SOLUTION)
-        assert isinstance(refused, Fault)
-        assert refused.kind is FaultKind.CODE_ERROR
-        assert "parcel" in refused.detail
-    finally:
-        executor.close()
+def test_a_zygote_without_packages_opens_by_itself_and_has_loaded_none(sandbox: Sandbox) -> None:
+    source = (
+        USES.replace("import parcel", "import random")
+        .replace("return {", "found = {{'numpy', 'parcel'}} & set(random._os.sys.modules)\n        return {")
+        .format(what="f'{type(open).__name__} {len(found)}'")
+    )
+    (result,) = sandbox.run(source, [Call("solve", (1,))], fresh=True)
+    assert result == Value("builtin_function_or_method 0")
+    assert not {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"} & set(environment(1))
