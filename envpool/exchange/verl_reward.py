@@ -3,8 +3,9 @@
 verl loads `envolve_reward.py` of an export by its path, in each of its reward workers, and calls `compute_score` there
 from several threads; some of its reward managers hand it to processes of their own.
 
-Invariant: a reward is a verdict. Where there is none, NoVerdict is raised, which ends verl's step: its reward workers
-have no way to drop a sample, and 0 would be a lie.
+Invariant: a reward is a verdict. Where there is none, NoVerdict is raised: verl's reward workers have no way to drop a
+sample, and 0 would be a lie. Its reward managers naive, dapo, gdpo and remote let it end the step (0.9.1). It does not
+mend what others make of it: rate_limited, and prime of the older ones, put a reward of 0 in its place.
 """
 
 import json

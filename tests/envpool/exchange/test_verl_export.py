@@ -5,6 +5,7 @@ import json
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from omegaconf import DictConfig, open_dict
 from tensordict import TensorDict
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 from verl import DataProto
+from verl.experimental.reward_loop.reward_manager.registry import REWARD_MANAGER
 from verl.trainer.ppo.reward import load_reward_manager
 from verl.utils.dataset.rl_dataset import RLHFDataset
 
@@ -126,6 +128,13 @@ def asked_of_verl(
     return asyncio.run(score_all())
 
 
+def managed_by(name: str, config: DictConfig) -> DictConfig:
+    """verl's configuration with another of its reward managers."""
+    changed = deepcopy(config)
+    changed.reward.reward_manager.name = name
+    return changed
+
+
 def test_a_thousand_rows_score_in_verl_as_they_score_here(
     pool: Pool, exported: Path, config: DictConfig, tokenizer: PreTrainedTokenizerBase
 ) -> None:
@@ -213,12 +222,26 @@ def test_where_there_is_no_verdict_there_is_no_reward(
         reward(rewards, rows[0], right(rows[0]))
 
 
+@pytest.mark.parametrize("manager", ["naive", "dapo", "gdpo"])
 def test_verl_hears_of_a_missing_verdict_as_an_error(
+    manager: str, rows: list[Row], config: DictConfig, tokenizer: PreTrainedTokenizerBase,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(Pool, "score", lambda *_: Failed("it raised", culprit="p1"))
+    with pytest.raises(NoVerdict, match="it raised"):
+        asked_of_verl(managed_by(manager, config), tokenizer, [(rows[0], right(rows[0]))])
+
+
+def test_the_documentation_warns_of_the_manager_that_makes_a_reward_of_a_missing_verdict(
     rows: list[Row], config: DictConfig, tokenizer: PreTrainedTokenizerBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Pool, "score", lambda *_: Failed("it raised", culprit="p1"))
-    with pytest.raises(NoVerdict, match="it raised"):
-        asked_of_verl(config, tokenizer, [(rows[0], right(rows[0]))])
+    (given,) = asked_of_verl(managed_by("rate_limited", config), tokenizer, [(rows[0], right(rows[0]))])
+    assert given["reward_score"] == 0.0 and "it raised" in given["reward_extra_info"]["error"]
+
+
+def test_verl_has_no_reward_manager_of_which_the_documentation_says_nothing() -> None:
+    assert set(REWARD_MANAGER) == {"naive", "dapo", "gdpo", "remote", "rate_limited"}
 
 
 def test_rows_of_another_export_are_refused(rewards: Rewards, rows: list[Row]) -> None:
