@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.exporting import From, Into, Licence, new_folder, taken
-from cluster.cli.places import fail
+from cluster.cli.exporting import From, Into, Licence, check_name, new_folder, taken
 from envpool.exchange.reasoning_gym_export import write_package
 
 
@@ -28,8 +27,7 @@ def reasoning_gym(
 
     Answers are scored by the programs themselves in Envolve's sandbox, so Envolve comes with it.
     """
-    if not name.isidentifier():
-        fail(f"--name {name}: a package is named with letters, digits and underscores", 2)
+    check_name(name)
     with taken(pool, licence) as opened, new_folder(into) as folder:
         names = write_package(opened.snapshot, folder, name)
     # The whole path: a bare name is looked up in a registry, where another package may have it.

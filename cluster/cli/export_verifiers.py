@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cluster.cli.exporting import Into, Licence, new_folder, taken
+from cluster.cli.exporting import Into, Licence, check_name, new_folder, taken
 from cluster.cli.places import fail
 from envpool.exchange.verifiers_package import UnusableName, write_package
 
@@ -37,6 +37,7 @@ def verifiers(
 
     Answers are scored by the pool's programs in Envolve's sandbox, so Envolve comes with it.
     """
+    check_name(name)
     try:
         if pool.startswith(WEB):
             with new_folder(into) as folder:

@@ -1,13 +1,16 @@
 """What all exports share: the pool that is taken out, the folder it goes to, and how a command ends.
 
-Invariant: a folder appears whole or not at all, and none that holds something is written into.
+Invariant: a folder appears whole or not at all, and none that holds something is written into. A package takes no name
+that is taken where it will be imported.
 """
 
 from __future__ import annotations
 
 import asyncio
+import keyword
 import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -32,6 +35,11 @@ SHIPPED = "shipped"
 HELD_OUT_AS_IN = "local"
 """The preset whose held-out programs are set apart where the shipped ones are exported."""
 UNDECIDED = 2
+TAKEN = sys.stdlib_module_names | {
+    *("envolve", "envpool", "actors", "cluster", "training"),
+    *("reasoning_gym", "verifiers", "tests"),
+}
+"""Names that a package cannot have where Envolve and what it is written for are installed."""
 
 From = Annotated[
     str,
@@ -85,6 +93,8 @@ def new_folder(out: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `out` once all is written."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         fail(f"{out} is there already, and not empty; an export makes a folder of its own")
+    if Path.cwd().is_relative_to(out.resolve()):
+        fail(f"{out} is the folder that you are in, which cannot be replaced: name a new one")
     partial = out.absolute().with_name(f".{out.name}.{os.getpid()}.partial")
     try:
         partial.mkdir(parents=True)
@@ -92,6 +102,17 @@ def new_folder(out: Path) -> Iterator[Path]:
         os.rename(partial, out)  # takes the place of an empty folder, and of no other
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def check_name(name: str) -> None:
+    """Ends the command where a package of this name could not be imported, or something else would be in its place."""
+    if not (name.isascii() and name.isidentifier() and name == name.lower()) or keyword.iskeyword(name):
+        fail(
+            f"--name {name}: a package is named with small letters, digits and underscores, and no word of Python's",
+            2,
+        )
+    if name in TAKEN:
+        fail(f"--name {name} is taken, by Python or by what such a package needs: choose another", 2)
 
 
 def say_what_is_missing(

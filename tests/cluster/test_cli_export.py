@@ -80,6 +80,35 @@ def test_what_cannot_be_exported_is_told_in_a_line(run: Path, arguments: tuple[s
     assert not Path("out").exists()
 
 
+@pytest.mark.parametrize("kind", ["reasoning-gym", "verifiers"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("class", "no word of Python"),
+        ("night-pool", "small letters"),
+        ("Night", "small letters"),
+        ("json", "is taken"),
+        ("envpool", "is taken"),
+        ("reasoning_gym", "is taken"),
+    ],
+)
+def test_a_package_has_a_name_that_it_can_be_imported_by(run: Path, kind: str, name: str, said: str) -> None:
+    result = envolve("export", kind, run, "out", "--name", name)
+    assert (result.exit_code, said in " ".join(result.output.split())) == (2, True), result.output
+    assert not Path("out").exists()
+
+
+def test_the_folder_that_one_is_in_is_refused_before_the_work(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    monkeypatch.setattr(export, "write_jsonl", lambda *_, **__: pytest.fail("it was begun"))
+    result = envolve("export", "jsonl", run, ".")
+    assert (result.exit_code, "the folder that you are in" in " ".join(result.output.split())) == (1, True)
+
+
 @pytest.mark.parametrize("trouble", [KeyboardInterrupt(), InfrastructureFault("no fork")])
 def test_an_export_that_is_cut_off_leaves_nothing(
     run: Path, trouble: BaseException, monkeypatch: pytest.MonkeyPatch
