@@ -57,9 +57,9 @@ async def judges(
     asks = [*_asks(candidate, draws, settings), *guesses(candidate, draws, Ask, parts=parts)]
     scores = await _scores(executor, candidate, draws, asks)
     _references_score(draws, asks, scores)
+    valid = _perturbed_valid(candidate, draws, asks, scores)
     if payment := pays_for_nothing(candidate, draws, asks, scores):
         raise Refusal(payment)
-    valid = _perturbed_valid(candidate, draws, asks, scores)
     rates = await _guess_rates(executor, candidate, draws, settings, guess_rates(draws, asks, scores), parts)
     evidence = {"guess_rate": rates.best, "guess_rates": dict(rates.by_way), "perturbed_valid": valid}
     if rates.best > settings.guess_limit:
