@@ -5,6 +5,7 @@ member it speaks against. Nothing here runs a program or decides what becomes of
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Self
 
 from envpool.members import Program
 from envpool.sandbox.results import Call, Fault, FaultKind, Result, Value
@@ -26,6 +27,10 @@ class ProgramFault(RuntimeError):
         super().__init__(f"{member}: {fault.kind}: {fault.detail}")
         self.member = member
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, Fault]]:
+        """Of what it was made, so that a worker process can send it."""
+        return type(self), (self.member, self.fault)
 
 
 def checked(member: str, wire: object, type_text: str) -> object:

@@ -4,6 +4,7 @@ Invariant: what comes out is of one moment, whole in memory, and no handle stays
 fork, and the same pool may be opened again. Nothing is written, and no program runs.
 """
 
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,12 @@ DATA = "data.mdb"
 MAIN = "main"
 """The policy of a pool that names none."""
 _one_at_a_time = threading.Lock()  # LMDB opens a file once in a process
+# A process that was forked meanwhile could never open the file, nor take the lock: so a fork waits.
+os.register_at_fork(
+    before=_one_at_a_time.acquire,
+    after_in_parent=_one_at_a_time.release,
+    after_in_child=_one_at_a_time.release,
+)
 
 
 def read_pool(path: str | Path) -> Snapshot:

@@ -3,6 +3,8 @@
 Invariant: where there is no verdict there is no number; a trainer drops the sample, or asks again.
 """
 
+from typing import Self
+
 from envpool.contract import Failed, Outcome, Scored
 
 
@@ -12,6 +14,10 @@ class NoVerdict(RuntimeError):
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.reason)
         self.failed = failed
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Failed]]:
+        """Of what it was made, so that a worker process can send it."""
+        return type(self), (self.failed,)
 
 
 def reward_of(outcome: Outcome) -> float:

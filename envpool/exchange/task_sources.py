@@ -29,6 +29,7 @@ class Settings(Protocol):
     client: str
     token_env: str
     patience: float
+    packages: tuple[str, ...]
 
 
 class TaskSource(Protocol):
@@ -80,11 +81,11 @@ class PoolSource:
     """A folder or a snapshot, as it was when it was opened."""
 
     def __init__(self, settings: Settings) -> None:
-        self._pool = Pool.open(settings.source)
+        self._pool = Pool.open(settings.source, settings.packages)
         self._instances: OrderedDict[Recipe, Instance] = OrderedDict()
 
     def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
-        """As `TaskSource.questions`. Raises NoQuestion, ProgramFault."""
+        """As `TaskSource.questions`; what breaks is passed over. Raises NoQuestion, SandboxUnavailable."""
         for item in itertools.count():
             instance = self._pool.draw(item_seed(seed, item), held_out=held_out)
             member = self._pool.get(instance.recipe.member)
@@ -115,7 +116,17 @@ class PoolSource:
 
 
 _opening = threading.Lock()
-_opened: dict[tuple[int, str, str, str, float], TaskSource] = {}
+_opened: dict[tuple[str, str, str, float, tuple[str, ...]], TaskSource] = {}
+
+
+def _forget_sources() -> None:
+    """Nothing of the process that this one was forked from works here, nor a lock that a thread of it holds."""
+    global _opening
+    _opening = threading.Lock()
+    _opened.clear()
+
+
+os.register_at_fork(after_in_child=_forget_sources)
 
 
 def source_of(settings: Settings) -> TaskSource:
@@ -127,7 +138,7 @@ def source_of(settings: Settings) -> TaskSource:
             "task.source names no pool: a service's URL, a run's or pool's folder, or a snapshot "
             "(--env.taskset.task.source with verifiers' own commands)"
         )
-    key = os.getpid(), settings.source, settings.client, settings.token_env, settings.patience
+    key = settings.source, settings.client, settings.token_env, settings.patience, settings.packages
     with _opening:
         if key not in _opened:
             remote = settings.source.startswith(("http://", "https://"))

@@ -49,6 +49,8 @@ class PoolTaskConfig(vf.TaskConfig):
     """Environment variable that holds the service's token, where it asks for one."""
     patience: float = 300.0
     """Seconds that a service may be away before a request to it is an error."""
+    packages: tuple[str, ...] = ()
+    """Of a folder or a snapshot: where a package lies that members import and that is not installed, "name=path"."""
 
 
 class PoolTask(vf.Task[PoolData, vf.State, PoolTaskConfig]):

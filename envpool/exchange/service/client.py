@@ -51,11 +51,19 @@ class ServiceRefused(ServiceError):
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"{reason} ({status})")
-        self.status = status
+        self.status, self.reason = status, reason
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int, str]]:
+        """Of what it was made, so that a worker process can send it."""
+        return type(self), (self.status, self.reason)
 
 
 class ServiceClient:
-    """Safe from several threads and event loops. The token is ENVOLVE_TOKEN's where none is given."""
+    """Safe from several threads and event loops, and across forks. The token is ENVOLVE_TOKEN's where none is given."""
+
+    _waiting: httpx.Client | None
+    _looping: dict[asyncio.AbstractEventLoop, httpx.AsyncClient]
+    """One for each event loop: connections belong to the loop they were made in."""
 
     def __init__(
         self,
@@ -72,11 +80,8 @@ class ServiceClient:
         self._headers = {"Content-Type": "application/json"}
         self._headers |= {"Authorization": f"Bearer {token}"} if token else {}
         self._patience, self._timeout = patience, timeout
-        self._making = threading.Lock()
-        self._waiting: httpx.Client | None = None
-        # One for each event loop: connections belong to the loop they were made in.
-        self._looping: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient]
-        self._looping = weakref.WeakKeyDictionary()
+        self._without_connections()
+        _clients.add(self)
 
     def __enter__(self) -> Self:
         return self
@@ -120,6 +125,12 @@ class ServiceClient:
                 self._waiting.close()
                 self._waiting = None
 
+    def _without_connections(self) -> None:
+        """As at the start: none of a process that this one was forked from, nor a lock that a thread of it holds."""
+        self._making = threading.Lock()
+        self._waiting = None
+        self._looping = {}
+
     def _sampling(self, count: int) -> dict[str, Any]:
         return {"client": self.client, "count": count}
 
@@ -159,6 +170,8 @@ class ServiceClient:
     def _of_loop(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         with self._making:
+            for ended in [each for each in self._looping if each.is_closed()]:
+                del self._looping[ended]  # with its connections, which nobody can close any more
             if loop not in self._looping:
                 self._looping[loop] = httpx.AsyncClient(
                     base_url=self.url,
@@ -167,6 +180,18 @@ class ServiceClient:
                     limits=httpx.Limits(max_connections=64),
                 )
             return self._looping[loop]
+
+
+# A connection that two processes write to gives one of them the other's verdict.
+_clients: weakref.WeakSet[ServiceClient] = weakref.WeakSet()
+
+
+def _forget_connections() -> None:
+    for client in list(_clients):
+        client._without_connections()
+
+
+os.register_at_fork(after_in_child=_forget_connections)
 
 
 class _Again(Exception):
@@ -197,6 +222,8 @@ class _Tries:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if isinstance(error, httpx.UnsupportedProtocol):
+            raise ServiceError(f"{self._url} is no URL of a service: {error}") from error
         if isinstance(error, httpx.TransportError | _Again):
             self._last = f"{type(error).__name__}: {error}" if kind is not _Again else str(error)
             return True
