@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from cluster import control
 from cluster.cli import app, importing
 from cluster.going import driven
 from cluster.resolve import ConfigError, resolve
@@ -408,3 +409,18 @@ def test_a_begun_run_needs_the_pools_that_it_began_with_no_more(mine: Path, tmp_
     )
     with pytest.raises(ConfigError, match=r"pool\.imports: .*there is no pool at"):
         resolve("local", ["run.name=other", *words[::2]])
+
+
+@pytest.mark.parametrize(("runs", "there"), [(["demo", "x"], True), (["x"], False), (None, False)])
+def test_a_cluster_that_answers_is_asked_whether_it_has_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, runs: list[str] | None, there: bool
+) -> None:
+    @contextmanager
+    def connected(*_: object) -> Iterator[None]:
+        if runs is None:
+            raise control.RunNotReached("nobody answers as Ray does")
+        yield
+
+    monkeypatch.setattr(control, "connected", connected)
+    monkeypatch.setattr(control, "runs_in_cluster", lambda: runs)
+    assert importing._in_cluster(tmp_path / "demo", "") is there
