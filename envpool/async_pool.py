@@ -18,10 +18,11 @@ from envpool.exchange.snapshot import Snapshot
 from envpool.execution import Examiner, OutOfDraws
 from envpool.members import Composite, Member
 from envpool.sandbox.executor import LocalExecutor
+from envpool.sandbox.packages import placed
 from envpool.sandbox.results import SandboxLimits, SandboxUnavailable
 
 PACKAGES = "packages"
-"""In a member's evidence: names of the third-party packages that its program imports."""
+"""In a member's evidence: the third-party modules that its program imports, dotted where a part is meant."""
 MEMBERS_TRIED = 64
 """Picks of a member that a draw turns to in turn, where one has no question on the wanted side (ours)."""
 
@@ -51,7 +52,7 @@ class AsyncPool:
         self, snapshot: Snapshot, *, packages: Iterable[str] = (), limits: SandboxLimits | None = None
     ) -> None:
         self.take(snapshot)
-        self._places = {each.partition("=")[0]: each for each in packages}
+        self._places = tuple(packages)
         self._limits = limits
         self._pid = os.getpid()
         self._starting = threading.Lock()
@@ -165,7 +166,7 @@ class AsyncPool:
         parts = member.material.parts if isinstance(member.material, Composite) else ()
         programs = [member, *map(self.get, parts)]
         names = {name for program in programs for name in program.evidence.get(PACKAGES) or ()}
-        return tuple(self._places.get(name, name) for name in sorted(names))
+        return tuple(placed(names, self._places))
 
     def _executor(self, packages: tuple[str, ...]) -> LocalExecutor:
         if os.getpid() != self._pid:
