@@ -85,8 +85,6 @@ def serve(
             "--pool serves a pool without a run: neither settings nor --endpoint, --model or --detach belong to it",
             2,
         )
-    if lacking := [name for name in NEEDED if find_spec(name) is None]:
-        fail(f"serving needs {' and '.join(lacking)}: pip install 'envolve[serve]'", 2)
     token = os.environ.get(TOKEN, "")
     listener = _listening(host or LOCAL, PORT if port is None else port, token)
     try:
@@ -96,6 +94,8 @@ def serve(
 
 
 def _listening(host: str, port: int, token: str) -> socket.socket:
+    if lacking := [name for name in NEEDED if find_spec(name) is None]:
+        fail(f"serving needs {' and '.join(lacking)}: pip install 'envolve[serve]'", 2)
     from envpool.exchange.service.hosting import Unprotected, listening
 
     try:
