@@ -41,13 +41,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (package / "data" / "words.txt").write_text("à la carte\n", encoding="utf-8")
     (package / "later.py").write_text("WORD = 'later'\n")
     (package / "__init__.py").write_text(
-        "import gzip, io, os, pathlib\n"
+        "import gzip, importlib.resources, io, os, pathlib, pkgutil\n"
         "HOME = pathlib.Path(__file__).parent\n"
         "def text(): return (HOME / 'data' / 'words.txt').read_text(encoding='utf-8').strip()\n"
         "def by_open():\n"
         "    with open(os.path.join(os.path.dirname(__file__), 'data', '..', 'data', 'words.txt'), 'rb') as file:\n"
         "        return file.read().decode().strip()\n"
         "def there(name): return (HOME / 'data' / name).exists()\n"
+        "def by_bytes(): return (HOME / 'data' / 'words.txt').read_bytes().decode().strip()\n"
+        "def by_pkgutil(): return pkgutil.get_data('parcel', 'data/words.txt').decode().strip()\n"
+        "def by_resources():\n"
+        "    found = importlib.resources.files('parcel').joinpath('data/words.txt')\n"
+        "    return found.read_text(encoding='utf-8').strip()\n"
+        "def by_listing():\n"
+        "    found = [name for name in os.listdir(HOME / 'data') if (HOME / 'data').is_dir()]\n"
+        "    return str([found, [path.name for path in HOME.iterdir()]])\n"
+        "def wrongly(mode, **more):\n"
+        "    try:\n"
+        "        return open(HOME / 'data' / 'words.txt', mode, **more).read()\n"
+        "    except ValueError:\n"
+        "        return 'ValueError'\n"
         "def loads():\n"
         "    import parcel.later\n"
         "    return parcel.later.WORD\n"
@@ -80,12 +93,34 @@ def asked(sandbox: Sandbox, what: str) -> object:
     [
         ("parcel.text()", "à la carte"),
         ("parcel.by_open()", "à la carte"),
+        ("parcel.by_bytes()", "à la carte"),
+        ("parcel.by_pkgutil()", "à la carte"),
+        ("parcel.by_resources()", "à la carte"),
+        ("parcel.by_listing()", "[['words.txt'], ['data']]"),
         ("parcel.loads()", "later"),
         ("str([parcel.there(name) for name in ('words.txt', 'no.txt')])", "[True, False]"),
     ],
 )
 def test_a_package_finds_its_data_and_what_it_loads_later(packed: Sandbox, what: str, answer: str) -> None:
     assert asked(packed, what) == answer
+
+
+@pytest.mark.parametrize("wrong", ["'rr'", "''", "'rbt'", "'rb', encoding='utf-8'"])
+def test_what_is_wrong_with_a_mode_is_said_as_elsewhere(packed: Sandbox, wrong: str) -> None:
+    assert asked(packed, f"parcel.wrongly({wrong})") == "ValueError"
+
+
+def test_data_is_found_by_the_real_path_too(folder: Path, tmp_path: Path) -> None:
+    code = (folder / "parcel" / "__init__.py").read_text()
+    (tmp_path / "real" / "data").mkdir(parents=True)
+    (tmp_path / "real" / "data" / "words.txt").write_text("à la carte\n", encoding="utf-8")
+    (tmp_path / "real" / "__init__.py").write_text(
+        code.replace("Path(__file__).parent", "Path(__file__).resolve().parent")
+    )
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "parcel").symlink_to(tmp_path / "real")
+    with Sandbox(TIGHT, packages=(f"parcel={tmp_path / 'linked'}",)) as linked:
+        assert [asked(linked, what) for what in ("parcel.text()", "parcel.by_open()")] == ["à la carte"] * 2
 
 
 @pytest.mark.parametrize("what", ["parcel.writes()", "parcel.own_code()", "parcel.reads('/etc/hostname')"])
