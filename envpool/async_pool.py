@@ -17,6 +17,7 @@ from envpool.exchange.draws import Families, item_seed
 from envpool.exchange.snapshot import Snapshot
 from envpool.execution import Examiner, OutOfDraws
 from envpool.members import Composite, Member
+from envpool.returned import ProgramFault
 from envpool.sandbox.executor import LocalExecutor
 from envpool.sandbox.packages import placed
 from envpool.sandbox.results import SandboxLimits, SandboxUnavailable
@@ -25,6 +26,8 @@ PACKAGES = "packages"
 """In a member's evidence: the third-party modules that its program imports, dotted where a part is meant."""
 MEMBERS_TRIED = 64
 """Picks of a member that a draw turns to in turn, where one has no question on the wanted side (ours)."""
+MEMBERS_FAILED, SEEDS_TRIED = 4, 3
+"""Members that fail before a draw gives up, and seeds before one of them is taken to (ours)."""
 
 
 class UnknownMember(LookupError):
@@ -56,6 +59,7 @@ class AsyncPool:
         self._limits = limits
         self._pid = os.getpid()
         self._starting = threading.Lock()
+        self._closed = False
         self._executors: dict[tuple[str, ...], LocalExecutor] = {}
 
     def take(self, snapshot: Snapshot) -> None:
@@ -94,19 +98,21 @@ class AsyncPool:
     ) -> Instance:
         """One question, decided by the seed: a family is drawn, all alike, then one of its members, all alike.
 
-        That is what curation does as long as nothing is known of success. Without `held_out` it is a question that may
+        What a run knows of success plays no part. A program that fails at the seed is asked at others that are made of
+        it, and then, unless `member` was named, passed over. Without `held_out` it is a question that may
         be trained on; with it one that never was: of a member that is set apart, or from the held-out side of the
         split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2 and
         what the policy reached. A composite is asked where it was measured.
         Raises NoQuestion, UnknownMember, ProgramFault, SandboxUnavailable, InfrastructureFault.
         """
-        picks = self._moment.families.picks(seeded(f"draw:{seed}"), None if held_out else False)
-        for id in [member] if member is not None else dict.fromkeys(islice(picks, MEMBERS_TRIED)):
-            recipe = Recipe(id, seed, self._asked_at(id, level))
-            if (instance := await self._question(recipe, held_out)) is not None:
-                return instance
-        side = "held out" if held_out else "that may be trained on"
-        raise NoQuestion(f"{member or 'the pool'} has no question {side} at seed {seed}")
+        if member is not None:
+            instance = await self._of(member, seed, level, held_out)
+        else:
+            instance = await self._of_anyone(seed, level, held_out)
+        if instance is None:
+            side = "held out" if held_out else "that may be trained on"
+            raise NoQuestion(f"{member or 'the pool'} has no question {side} at seed {seed}")
+        return instance
 
     async def sample(
         self,
@@ -141,9 +147,36 @@ class AsyncPool:
         if os.getpid() != self._pid:
             return
         with self._starting:
+            self._closed = True
             for executor in self._executors.values():
                 executor.close()
             self._executors.clear()
+
+    async def _of_anyone(self, seed: int, level: int | None, held_out: bool) -> Instance | None:
+        """A question of the first that has one. Raises ProgramFault where too many failed, or all that were tried."""
+        picks = self._moment.families.picks(seeded(f"draw:{seed}"), None if held_out else False)
+        failed: list[ProgramFault] = []
+        for id in dict.fromkeys(islice(picks, MEMBERS_TRIED)):
+            try:
+                if (instance := await self._of(id, seed, level, held_out)) is not None:
+                    return instance
+            except ProgramFault as fault:
+                failed.append(fault)
+            if len(failed) == MEMBERS_FAILED:
+                break
+        if failed:
+            raise failed[-1]
+        return None
+
+    async def _of(self, id: str, seed: int, level: int | None, held_out: bool) -> Instance | None:
+        """A question of one member. Raises ProgramFault where each seed that was tried makes it fail."""
+        at = self._asked_at(id, level)
+        for turn in range(1, SEEDS_TRIED):
+            try:
+                return await self._question(Recipe(id, seed, at), held_out)
+            except ProgramFault:
+                seed = item_seed(seed, turn)
+        return await self._question(Recipe(id, seed, at), held_out)
 
     def _asked_at(self, id: str, level: int | None) -> int:
         return self.level(id) if level is None or self.get(id).kind == "composite" else level
@@ -172,6 +205,8 @@ class AsyncPool:
         if os.getpid() != self._pid:
             raise SandboxUnavailable("a pool's sandboxes do not survive a fork; open it anew in this process")
         with self._starting:
+            if self._closed:
+                raise SandboxUnavailable("this pool is closed")
             if packages not in self._executors:
                 self._executors[packages] = LocalExecutor(self._limits, packages=packages)
             return self._executors[packages]

@@ -13,6 +13,7 @@ thread, beside a running loop and in a notebook alike.
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Sequence
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -25,6 +26,7 @@ from envpool.members import Member
 from envpool.sandbox.results import SandboxLimits
 
 T = TypeVar("T")
+CLOSED = "this pool is closed, or it was opened in the process that this one was forked from"
 
 
 class Pool:
@@ -38,7 +40,9 @@ class Pool:
     ) -> None:
         self.aio = AsyncPool(snapshot, packages=packages, limits=limits)
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="envpool", daemon=True)
+        self._asking = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=_run, args=(self._loop,), name="envpool", daemon=True)
         self._thread.start()
 
     @classmethod
@@ -112,31 +116,36 @@ class Pool:
         return self._wait(self.aio.score_all(instance, responses))
 
     def close(self) -> None:
-        """Waits for the programs under way, then ends the sandboxes. Idempotent."""
-        if self._thread.is_alive():
-            asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
-            self._loop.call_soon_threadsafe(self._loop.stop)
+        """Waits for the programs under way, then ends the sandboxes; who waits is told. Idempotent."""
+        if self._thread.is_alive():  # not in a process that was forked, where the lock may be held for ever
+            with self._asking:
+                first, self._closed = not self._closed, True
+            if first:
+                self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join()
-            self._loop.close()
         self.aio.close()
 
     def _wait(self, work: Coroutine[Any, Any, T]) -> T:
-        if not self._thread.is_alive():
-            work.close()
-            raise RuntimeError(
-                "this pool is closed, or it was opened in the process that this one was forked from"
-            )
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self._begun(work)
         try:
             return future.result()
+        except CancelledError:
+            raise RuntimeError(CLOSED) from None
         except BaseException:
             future.cancel()  # whoever waited is gone, by Ctrl-C for example
             raise
 
+    def _begun(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Work that the loop knows of before it is told to stop, or that is refused."""
+        if self._thread.is_alive():
+            with self._asking:
+                if not self._closed:
+                    return asyncio.run_coroutine_threadsafe(work, self._loop)
+        work.close()
+        raise RuntimeError(CLOSED)
 
-async def _cancel_others() -> None:
-    """So that nobody waits for ever for a pool that another thread closed."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Until it is told to stop; then what is under way is cancelled, so that nobody waits for it for ever."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()

@@ -41,5 +41,5 @@ def answer_of(instance: Instance) -> str:
 
 
 def response_with(answer: str) -> str:
-    """A bare answer as a response; what holds a closed answer already is one."""
-    return answer if OPEN in answer and CLOSE in answer else f"{OPEN}{answer}{CLOSE}"
+    """A bare answer as a response; what opens an answer is one already, and stays unclosed if it is."""
+    return answer if OPEN in answer else f"{OPEN}{answer}{CLOSE}"

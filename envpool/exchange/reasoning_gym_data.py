@@ -64,16 +64,15 @@ def data_of(name: str, scoring: Scoring) -> type[PoolData]:
     return type("PoolData", (PoolData,), {"name": name, "scoring": scoring})
 
 
-def config_of(asked: str, held_out: bool) -> type:
+def config_of(asked: str) -> type:
     """The configuration of the data set that asks one member, or with an empty id the pool."""
-    apart = held_out
 
     @dataclass
     class PoolConfig:
         seed: int | None = None
         size: int = 500
         level: int | None = None  # of programs; None: where the run's policy stands
-        held_out: bool = apart  # questions that are never trained on, in place of those that may be
+        held_out: bool = False  # questions that are never trained on, in place of those that may be
         member: str = asked
 
         def validate(self) -> None:

@@ -4,7 +4,8 @@ The first line is a header: schema, fingerprint, provenance. Then a member a lin
 be asked, with the level they are asked at, and after them the parts that only stand in composites.
 
 Invariants: what is read back is what was written, or it is refused by file and line; a member's id is the hash of its
-material, so a program that was edited is another member. The fingerprint does not depend on the order of the lines.
+material, so a program that was edited is another member; levels, families and what is set apart are in the fingerprint,
+which does not depend on the order of the lines.
 Nothing here runs a program.
 """
 
@@ -17,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from envpool.exchange.provenance import Provenance
+from envpool.families import kin
 from envpool.members import Composite, Member, MemberError
 
-SCHEMA = 1
+SCHEMA = 2
 KIND = "envolve pool"
 FILE = "members.jsonl"
 _UNREADABLE = 80  # characters of a line that are shown
@@ -41,13 +43,16 @@ class Snapshot:
     @property
     def fingerprint(self) -> str:
         """As `fingerprint` has it."""
-        return fingerprint(self.levels)
+        return fingerprint(self.members, self.levels)
 
 
-def fingerprint(levels: Mapping[str, int]) -> str:
-    """20 hex digits for the members that may be asked and their levels, whatever their order."""
-    lines = "".join(f"{member}:{level}\n" for member, level in sorted(levels.items()))
-    return hashlib.sha256(lines.encode()).hexdigest()[:20]
+def fingerprint(members: Mapping[str, Member], levels: Mapping[str, int]) -> str:
+    """20 hex digits for all that draws depend on, whatever its order: the members that may be asked, by id and level,
+    which of them are set apart, and their families.
+    """
+    asked = ((id, members[id]) for id in sorted(levels))
+    lines = [(id, levels[id], member.held_out, member.family or kin(member)) for id, member in asked]
+    return hashlib.sha256(json.dumps(lines).encode()).hexdigest()[:20]
 
 
 def file_at(path: str | Path) -> Path:
@@ -94,8 +99,8 @@ def read_snapshot(path: str | Path) -> Snapshot:
     snapshot = Snapshot(members, levels, Provenance.from_dict(header["provenance"]))
     if snapshot.fingerprint != header["fingerprint"]:
         raise SnapshotError(
-            f"{target}: members or levels were added, removed or changed: the header's fingerprint is "
-            f"{header['fingerprint']}, theirs {snapshot.fingerprint}"
+            f"{target}: members, their levels, families or held_out were added, removed or changed: the header's "
+            f"fingerprint is {header['fingerprint']}, theirs {snapshot.fingerprint}"
         )
     _refuse_gaps(snapshot)
     return snapshot

@@ -8,9 +8,11 @@
 Invariant: nothing but text is written, and nothing of verifiers is needed to write it.
 """
 
+import json
 from pathlib import Path
 
 from envpool.exchange.provenance import envolve_version
+from envpool.exchange.requirements import requirements
 from envpool.exchange.snapshot import FILE, Snapshot, write_snapshot
 
 VERIFIERS = "verifiers>=0.4,<0.5"
@@ -58,7 +60,7 @@ version = "{version}"
 description = "{title}"
 readme = "README.md"
 requires-python = ">=3.11,<3.13"
-dependencies = ["envolve{extra}", "{verifiers}"]
+dependencies = {needed}
 
 [tool.setuptools]
 packages = ["{name}"]
@@ -177,13 +179,21 @@ def _words(name: str, snapshot: Snapshot | None, url: str) -> dict[str, str]:
         "title": f"An endless taskset for verifiers: {what}, by Envolve {envolve_version()}",
         "source": f'str(Path(__file__).with_name("{FILE}"))' if snapshot else repr(url),
         "version": f"0+{snapshot.fingerprint}" if snapshot else "0",
-        "extra": "[verifiers]" if snapshot else "[verifiers,serve]",
-        "verifiers": VERIFIERS,
+        "needed": json.dumps(_needed(snapshot)),
         "fingerprint": snapshot.fingerprint if snapshot else "",
         "members": members,
         "url": url,
         "licence": snapshot.provenance.licence if snapshot else "as the service's pool says",
     }
+
+
+def _needed(snapshot: Snapshot | None) -> list[str]:
+    """What pip installs beside it; of a service's programs nothing runs here."""
+    return [
+        "envolve[verifiers]" if snapshot else "envolve[verifiers,serve]",
+        VERIFIERS,
+        *(requirements(snapshot) if snapshot else ()),
+    ]
 
 
 def _write(path: Path, text: str) -> None:

@@ -12,13 +12,15 @@ import pytest
 from exchanged import APART, SEEDS, members, perfect, write_members, write_pool
 
 from envpool import Pool
-from envpool.async_pool import NoQuestion, UnknownMember
-from envpool.contract import Failed, Scored, Unparsed, seeded
+from envpool.async_pool import AsyncPool, NoQuestion, UnknownMember
+from envpool.contract import Failed, Instance, Scored, Unparsed, seeded
 from envpool.exchange.draws import Families, item_seed
+from envpool.exchange.provenance import Provenance
 from envpool.exchange.rewards import NoVerdict, reward_of
-from envpool.exchange.snapshot import SnapshotError
+from envpool.exchange.snapshot import Snapshot, SnapshotError
 from envpool.families import kin
 from envpool.members import Member, Origin, Program, Status
+from envpool.returned import ProgramFault
 from envpool.sandbox import SandboxUnavailable
 from envpool.split import is_held_out
 from envpool.store import NoPool, PoolReader, PoolWriter
@@ -214,6 +216,58 @@ async def test_a_pool_is_asked_inside_an_event_loop_by_coroutines_or_waited_for(
     assert outcomes == [Scored(1.0)] * 5
 
 
+RARELY = """
+import random
+
+from envpool import Environment
+
+
+class Rarely(Environment):
+    rule = "Add the numbers."
+
+    def sample(self, rng: random.Random, level: int) -> list[int]:
+        if rng.random() < {share}:
+            raise ValueError("now and then")
+        return [rng.randint(1, 99) for _ in range(4)]
+
+    def solve(self, x: list[int]) -> int:
+        return sum(x)
+"""
+
+
+def rarely(share: float) -> Member:
+    """A program that fails at that share of its draws."""
+    source = RARELY.format(share=share)
+    return Member(Program(source, "Rarely", "Add the numbers.", "list[int]", "int"), Origin.USER)
+
+
+def test_what_fails_now_and_then_ends_no_series(tmp_path: Path) -> None:
+    with Pool.open(write_members(tmp_path, {"alone": (alone := rarely(0.2))})) as pool:
+        asked = pool.sample(40, seed=1)
+        assert asked == pool.sample(40, seed=1)
+        assert len({each.recipe for each in asked}) == 40
+        assert {pool.build(each.recipe) == each for each in asked} == {True}
+        assert any(each.recipe.seed != item_seed(1, item) for item, each in enumerate(asked)), (
+            "some failed there"
+        )
+        assert pool.draw(asked[0].recipe.seed, member=alone.id) == asked[0]
+
+
+def test_what_fails_always_is_passed_over_and_told_where_there_is_nobody_else(
+    found: dict[str, Member], tmp_path: Path
+) -> None:
+    broken, whole = rarely(2.0), found["inversion_count"]
+    with Pool.open(write_members(tmp_path, {"broken": broken, "whole": whole})) as pool:
+        assert {each.recipe.member for each in pool.sample(8)} == {whole.id}
+        with pytest.raises(ProgramFault, match="now and then"):
+            pool.draw(1, member=broken.id)
+    with (
+        Pool.open(write_members(tmp_path, {"broken": broken})) as pool,
+        pytest.raises(ProgramFault, match="now and then"),
+    ):
+        pool.draw(1)
+
+
 TWICE = """
 import random
 
@@ -303,3 +357,34 @@ def test_a_closed_pool_says_so_and_leaves_nobody_waiting(found: dict[str, Member
     with pytest.raises(RuntimeError, match="this pool is closed"):
         pool.draw(0)
     assert "envpool" not in {thread.name for thread in threading.enumerate() if not thread.daemon}
+
+
+def test_who_asks_while_another_closes_the_pool_is_told(found: dict[str, Member], tmp_path: Path) -> None:
+    snapshot = write_members(tmp_path, {"only": found["inversion_count"]})
+    for _ in range(10):
+        pool = Pool.open(snapshot)
+        instance = pool.draw(1)
+        told: list[str] = []
+
+        def ask(pool: Pool = pool, instance: Instance = instance, told: list[str] = told) -> None:
+            try:
+                while True:
+                    pool.score(instance, "no answer")
+            except RuntimeError as error:
+                told.append(str(error))
+
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        pool.close()
+        for thread in threads:
+            thread.join(20)
+        assert ["this pool is closed" in each for each in told] == [True] * 4
+
+
+async def test_after_its_end_nothing_is_started(found: dict[str, Member]) -> None:
+    member = found["inversion_count"]
+    pool = AsyncPool(Snapshot({member.id: member}, {member.id: 0}, Provenance()))
+    pool.close()
+    with pytest.raises(SandboxUnavailable, match="this pool is closed"):
+        await pool.draw(1)

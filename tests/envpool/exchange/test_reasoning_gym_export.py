@@ -18,7 +18,8 @@ from reasoning_gym.factory import create_curriculum, has_curriculum
 from reasoning_gym.utils import extract_answer
 
 from envpool import NoVerdict, Pool, reward_of
-from envpool.contract import Failed
+from envpool.async_pool import NoQuestion
+from envpool.contract import Failed, Unparsed
 from envpool.exchange.instances import instance_from
 from envpool.exchange.reasoning_gym_export import data_sets, register, write_package
 from envpool.exchange.snapshot import read_snapshot
@@ -103,12 +104,24 @@ def test_what_is_held_out_is_asked_only_where_that_is_wanted(
 ) -> None:
     trained = reasoning_gym.create_dataset(names[""], seed=1, size=12)
     kept = reasoning_gym.create_dataset(names[""], seed=1, size=12, held_out=True)
-    apart = reasoning_gym.create_dataset(names[found[APART].id], seed=1, size=2)
+    apart = reasoning_gym.create_dataset(names[""], seed=1, size=2, member=found[APART].id, held_out=True)
     for data, held_out in ((trained, False), (kept, True), (apart, True)):
         for entry in data:
             instance = instance_from(entry["metadata"]["scoring"], entry["question"])
             member = pool.get(instance.recipe.member)
             assert (member.held_out or is_held_out(instance)) == held_out
+    assert found[APART].id not in names, "no data set asks it by default"
+    with pytest.raises(NoQuestion, match="set apart for evaluation"):
+        reasoning_gym.create_dataset(names[""], seed=1, size=2, member=found[APART].id)[0]
+
+
+def test_an_answer_that_is_not_closed_scores_as_with_us(pool: Pool, names: dict[str, str]) -> None:
+    data = reasoning_gym.create_dataset(names[""], seed=6, size=3)
+    for entry in data:
+        instance = instance_from(entry["metadata"]["scoring"], entry["question"])
+        unclosed = f"It is <answer>{entry['answer']}"
+        assert pool.score(instance, unclosed) == Unparsed("unclosed")
+        assert data.score_answer(unclosed, entry) == 0.0
 
 
 def test_reasoning_gyms_own_wrappers_take_it(names: dict[str, str], found: dict[str, Member]) -> None:

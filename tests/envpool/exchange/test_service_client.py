@@ -15,6 +15,7 @@ import pytest
 
 from envpool.contract import Scored
 from envpool.curation import CurationSettings
+from envpool.exchange.service.backend import ServiceError
 from envpool.exchange.service.client import ServiceClient, ServiceRefused, ServiceUnavailable
 from envpool.exchange.service.standing import StandingPool
 from envpool.members import Member
@@ -155,6 +156,22 @@ def test_nobody_there_is_told_after_the_patience() -> None:
     client = ServiceClient("http://127.0.0.1:9", patience=0.3)
     with pytest.raises(ServiceUnavailable, match=r"127\.0\.0\.1:9 gave no answer within 0\.3 s"):
         client.sample()
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8321", "htp://localhost"])
+def test_what_is_no_url_is_told_at_once(url: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(ServiceError, match=f"{url} is no URL of a service"):
+        ServiceClient(url, patience=60).sample()
+    assert time.monotonic() - began < 30, "and not after the patience"
+
+
+def test_an_event_loop_that_ended_leaves_no_connection(folder: Path) -> None:
+    with hosted(folder) as server:
+        client = ServiceClient(server.url)
+        for _ in range(4):
+            asyncio.run(client.sample_async())
+        assert len(client._looping) == 1, "the last one's, until another comes"
 
 
 def test_questions_come_without_end(folder: Path) -> None:

@@ -47,13 +47,17 @@ def test_a_person_reads_a_header_then_who_is_asked_then_their_parts(tmp_path: Pa
 
 
 @given(st.dictionaries(st.text("pc0123", min_size=2), st.integers(0, 9), max_size=6), st.randoms())
-def test_a_fingerprint_knows_members_and_levels_and_no_order(levels, random) -> None:
+def test_a_fingerprint_knows_all_that_draws_depend_on_and_no_order(levels, random) -> None:
+    members = {id: random.choice([ADD, TWICE, BOTH]) for id in levels}
+    ours = fingerprint(members, levels)
     shuffled = list(levels.items())
     random.shuffle(shuffled)
-    assert fingerprint(dict(shuffled)) == fingerprint(levels)
+    assert fingerprint(members, dict(shuffled)) == ours
     for id, level in levels.items():
-        assert fingerprint({**levels, id: level + 1}) != fingerprint(levels)
-        assert fingerprint({key: levels[key] for key in levels if key != id}) != fingerprint(levels)
+        assert fingerprint(members, {**levels, id: level + 1}) != ours
+        assert fingerprint(members, {key: levels[key] for key in levels if key != id}) != ours
+        for changed in (replace(members[id], held_out=True), replace(members[id], family="another")):
+            assert fingerprint({**members, id: changed}, levels) != ours
 
 
 def edited(path: Path, line: int, **changes: object) -> Path:
@@ -67,9 +71,11 @@ def edited(path: Path, line: int, **changes: object) -> Path:
     ("line", "change", "said"),
     [
         (1, {"kind": "recipes"}, "is no snapshot of a pool"),
-        (1, {"schema": 99}, "has schema 99, and this version reads 1"),
-        (1, {"fingerprint": "0" * 20}, "members or levels were added, removed or changed"),
-        (2, {"level": 5}, "members or levels were added, removed or changed"),
+        (1, {"schema": 99}, "has schema 99, and this version reads 2"),
+        (1, {"fingerprint": "0" * 20}, "members, .* were added, removed or changed"),
+        (2, {"level": 5}, "their levels, .* were added, removed or changed"),
+        (2, {"held_out": True}, "families or held_out were added, removed or changed"),
+        (2, {"family": "another"}, "families or held_out were added, removed or changed"),
         (2, {"level": -1}, "line 2: .* has level -1"),
         (2, {"schema": 7}, "line 2: member schema 7 is not 1"),
         (3, {"material": {}}, "line 3: broken member record"),

@@ -4,7 +4,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -16,11 +18,13 @@ from verifiers.v1.serve import EnvClient, EnvServer
 from envpool.contract import Failed, Instance, Outcome, Recipe, Scored
 from envpool.curation import CurationSettings
 from envpool.exchange import task_sources
+from envpool.exchange.reasoning_gym_export import write_package as write_reasoning_gym
 from envpool.exchange.service.client import ServiceClient
 from envpool.exchange.service.standing import StandingPool
+from envpool.exchange.snapshot import read_snapshot
 from envpool.exchange.verifiers_package import UnusableName, write_package
 from envpool.exchange.verifiers_taskset import PoolTaskConfig, PoolTaskset, PoolTasksetConfig
-from envpool.members import Member
+from envpool.members import Member, Origin, Program
 from envpool.pool import Pool
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolReader
@@ -170,6 +174,51 @@ async def test_an_unread_answer_is_a_reward_of_nought_and_counted_apart(snapshot
     (task,) = taskset(snapshot).take(1)
     trace = await scored(task, "no tags")
     assert (trace.reward, trace.metrics) == (0.0, {"parsed": 0.0, "solved": 0.0})
+
+
+NEEDING = """
+import random
+
+from parcel import twice
+
+from envpool import Environment
+
+
+class Twice(Environment):
+    rule = "Double the input number."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(10, 99)
+
+    def solve(self, x: int) -> int:
+        return twice(x)
+"""
+
+
+def needing(package: str) -> Member:
+    """A program that says that it needs a package."""
+    program = Program(NEEDING.replace("parcel", package), "Twice", "Double the input number.", "int", "int")
+    return Member(program, Origin.USER, evidence={"packages": [package]})
+
+
+async def test_a_package_that_members_import_is_found_where_the_task_says(tmp_path: Path) -> None:
+    (tmp_path / "parcel").mkdir()
+    (tmp_path / "parcel/__init__.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    source = str(write_members(tmp_path, {"twice": needing("parcel")}))
+    task = PoolTaskConfig(source=source, packages=(f"parcel={tmp_path}",))
+    (asked,) = PoolTaskset(PoolTasksetConfig(task=task)).take(1)
+    assert (await scored(asked, "<answer>0</answer>")).reward == 0.0
+
+
+def test_an_exported_package_depends_on_what_its_members_import(tmp_path: Path) -> None:
+    member = needing("reasoning_gym.utils")
+    snapshot = read_snapshot(write_members(tmp_path, {"twice": member, "own": needing("parcel")}))
+    write_package(_made(tmp_path / "taskset"), "needing", snapshot)
+    write_reasoning_gym(snapshot, _made(tmp_path / "gym"), "needing")
+    for folder in ("taskset", "gym"):
+        project = tomllib.loads((tmp_path / folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert f"reasoning-gym=={version('reasoning-gym')}" in project["dependencies"]
+        assert not any("parcel" in each for each in project["dependencies"])
 
 
 def test_a_taskset_without_a_pool_says_what_is_missing() -> None:
