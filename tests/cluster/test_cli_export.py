@@ -56,7 +56,7 @@ def test_questions_are_written_a_line_each_and_what_the_pool_lacks_is_said(run: 
 def test_a_package_for_reasoning_gym_is_named_and_says_how_it_is_used(run: Path) -> None:
     result = envolve("export", "reasoning-gym", run, "out", "--name", "night_pool")
     assert result.exit_code == 0, result.output
-    assert "16 data sets" in result.output
+    assert "15 data sets" in result.output
     assert sorted(path.name for path in Path("out/night_pool").iterdir()) == ["__init__.py", "members.jsonl"]
     assert envolve("export", "reasoning-gym", run, "other", "--name", "night-pool").exit_code == 2
 
