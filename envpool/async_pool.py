@@ -73,7 +73,7 @@ class AsyncPool:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the members that may be asked and their levels."""
+        """Hash of all that draws depend on, see `snapshot.fingerprint`."""
         return self._moment.fingerprint
 
     def ids(self, held_out: bool = False) -> list[str]:

@@ -65,7 +65,7 @@ class Pool:
 
     @property
     def fingerprint(self) -> str:
-        """Hash of the members that may be asked and their levels: what an export or a benchmark ran on."""
+        """Hash of all that draws depend on, see `snapshot.fingerprint`: what an export or a benchmark ran on."""
         return self.aio.fingerprint
 
     @property
