@@ -88,12 +88,12 @@ async def test_what_a_policy_wrote_is_calibrated_reviewed_and_kept_with_its_answ
 
 
 async def test_an_offer_to_a_run_that_goes_is_judged_here_and_kept_with_what_it_says_of_itself(one: House) -> None:
-    offer = Offer("theirs/fives", with_solve("return sum(n % 5 == 0 for n in x)"), (), {"licence": "MIT"})
+    offer = Offer("theirs/squares", with_solve("return sum(n * n for n in x)"), (), {"licence": "MIT"})
     control = Control(one.config.run.name, "")
     verdict = await asyncio.to_thread(control.judge, offer, Origin.IMPORTED)
     with one.pool() as pool:
         member = pool.get(verdict["id"])
-    assert (member.origin, member.family, member.evidence["licence"]) == (Origin.IMPORTED, "theirs/fives", "MIT")
+    assert (member.origin, member.family, member.evidence["licence"]) == (Origin.IMPORTED, "theirs/squares", "MIT")
     assert "success_rate" not in member.evidence  # no solver and no reviewer is asked
     again = await asyncio.to_thread(control.judge, offer, Origin.IMPORTED)
     assert (again["admitted"], again["gate"]) == (False, "duplicate")
