@@ -1,8 +1,8 @@
 """Instances of a composite that is in no pool yet, built from recipes as they will be when it is asked.
 
 Invariant: a composite that gives its instances here gives them readily, so that a question of it which runs out of
-draws stays rare. Built side by side, so that a program's child is still open when the next instance comes to the same
-step. What they are good for is the caller's affair.
+draws stays rare. Built side by side, so that those which come to the same step are one round trip. What they are good
+for is the caller's affair.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from envpool.contract import Instance, Recipe
 from envpool.execution import Examiner, ProgramFault
 from envpool.members import Composite, Member, Origin
 from envpool.sandbox.executor import Executor
+from envpool.sandbox.merging import Merging
 
 INSTANCES = 16
 """Instances built at a time (ours)."""
@@ -28,7 +29,7 @@ async def instances_of(
     `lookup` finds the composite's parts. Raises InfrastructureFault from the executor.
     """
     itself = Member(composite, Origin.COMPOSER)
-    examiner = Examiner(executor, lambda id: itself if id == composite.id else lookup(id))
+    examiner = Examiner(Merging(executor), lambda id: itself if id == composite.id else lookup(id))
     recipes = [Recipe(composite.id, first + n, level) for n in range(INSTANCES)]
     built = await asyncio.gather(*map(examiner.build, recipes), return_exceptions=True)
     for each in built:
