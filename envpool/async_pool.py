@@ -101,8 +101,8 @@ class AsyncPool:
         What a run knows of success plays no part. A program that fails at the seed is asked at others that are made of
         it, and then, unless `member` was named, passed over. Without `held_out` it is a question that may
         be trained on; with it one that never was: of a member that is set apart, or from the held-out side of the
-        split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2 and
-        what the policy reached. A composite is asked where it was measured.
+        split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2,
+        or what an imported one has of them, and what the policy reached. A composite is asked where it was measured.
         Raises NoQuestion, UnknownMember, ProgramFault, SandboxUnavailable, InfrastructureFault.
         """
         if member is not None:

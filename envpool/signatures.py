@@ -33,6 +33,10 @@ class IllegalValue(ValueError):
     """A value outside its type or outside the limits."""
 
 
+TOO_MUCH = "more than"
+"""How the message of an IllegalValue begins that is too large, and else nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class ValueType:
     """A type of the contract: int, bool, str, list[T], tuple[A, B], dict[K, V], or the opaque `dict`."""
@@ -173,7 +177,7 @@ def _audit(value: Any, limits: ValueLimits) -> None:
             elif kind is str:
                 text += len(item)
                 if text > limits.max_text:
-                    raise IllegalValue(f"more than {limits.max_text} characters of text")
+                    raise IllegalValue(f"{TOO_MUCH} {limits.max_text} characters of text")
                 if not item.isascii() and _SURROGATE.search(item):
                     raise IllegalValue("a string holds a lone surrogate")
             elif kind is list or kind is tuple or kind is dict:
@@ -181,7 +185,7 @@ def _audit(value: Any, limits: ValueLimits) -> None:
                     raise IllegalValue(f"nested deeper than {limits.max_depth}")
                 nodes += len(item) * (2 if kind is dict else 1)
                 if nodes > limits.max_nodes:
-                    raise IllegalValue(f"more than {limits.max_nodes} parts")
+                    raise IllegalValue(f"{TOO_MUCH} {limits.max_nodes} parts")
                 below.extend(item)
                 if kind is dict:
                     _audit_keys(item)

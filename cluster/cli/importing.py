@@ -192,7 +192,8 @@ class _Told:
         self.rows: list[Row] = []
         self._wish, self._path, self._total = wish, path, total
         self._started = time.monotonic()
-        self._screen = console()
+        self._screen, self._output = console(), sys.stdout
+        self._screen.file = self._output  # also where a cluster is joined, and what is printed is diverted
         self._progress = Progress(
             console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
         )
@@ -213,7 +214,7 @@ class _Told:
     def __call__(self, row: Row) -> None:
         self.rows.append(row)
         if self._wish.as_json:
-            typer.echo(json.dumps(row.to_dict()))
+            typer.echo(json.dumps(row.to_dict()), file=self._output)
         else:
             self._screen.print(_line(row), soft_wrap=True)
         self._progress.advance(self._task)
@@ -243,7 +244,7 @@ class _Told:
 def _line(row: Row) -> str:
     what = f"rejected at {row.gate}" if row.ended is Ended.REJECTED else str(row.ended)
     marks = " (held out)" * row.held_out + " (before)" * row.before
-    reason = row.reason if row.ended in (Ended.REJECTED, Ended.UNDECIDED) else row.id
+    reason = {Ended.THERE: row.id, Ended.ADMITTED: f"{row.id}, {row.reason}"}.get(row.ended, row.reason)
     return visible(f"{row.name}  {what}{marks}: {reason}")
 
 

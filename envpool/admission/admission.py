@@ -25,7 +25,7 @@ from envpool.admission.review import Review, reviewed
 from envpool.admission.settings import AdmissionSettings
 from envpool.admission.size import fits, foresees
 from envpool.admission.variety import varies
-from envpool.admission.verdict import Passed, Refusal, Rejected, Step, Verdict
+from envpool.admission.verdict import Outgrown, Passed, Refusal, Rejected, Step, Verdict
 from envpool.contract import Recipe
 from envpool.members import BROUGHT, Member, Origin, Program
 from envpool.novelty.fingerprint import fingerprint
@@ -35,6 +35,9 @@ from envpool.sandbox.executor import WithPackages
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
+MECHANICS = ("L2", "L3", "L4", "L5")
+OF_LEVELS = ("L2", "L4")
+"""Those of them where a level can fail by its size alone."""
 OUR_OWN = frozenset({Origin.SEED, Origin.BRICK, Origin.GRAMMAR})
 """Makers of this package: its tests run each call of its programs in a fork, and its grammar has no word for state."""
 
@@ -84,7 +87,7 @@ class Admission:
         except Refusal as refusal:
             logger.debug("%s falls at %s: %s", case.id, case.fell, refusal.reason)
             return case.verdict(None, case.fell, refusal.reason)
-        return case.verdict(member, "", f"passed {len(case.trail)} gates")
+        return case.verdict(member, "", f"passed {len(case.trail)} gates{case.end}")
 
     async def levels_hold(self, member: Member, level: int) -> Passed | Rejected:
         """L2 to L5 at one further level, as asked before it is used. Raises InfrastructureFault."""
@@ -111,12 +114,7 @@ class Admission:
         await case.gate("duplicate", self._copies.by_code(claim))
         if origin in READ_THE_REST:
             await self._stands_apart(case, claim)
-        recipes = [
-            Recipe(case.id, seed, level)
-            for level in range(self._settings.levels)
-            for seed in range(self._settings.seeds_per_level)
-        ]
-        drawn = await self._mechanics(case, candidate, recipes, origin, self._settings.headroom)
+        drawn = await self._climb(case, candidate, origin)
         behaviour = await case.gate("behaviour", self._behaviour(case, claim))
         member = Member(
             candidate.program,
@@ -158,8 +156,33 @@ class Admission:
             review = reviewed(self._review, candidate, drawn, self._settings.reviews)
             case.evidence |= await case.gate("review", review)
 
+    async def _climb(self, case: "_Case", candidate: Candidate, origin: Origin) -> list[drawing.Draw]:
+        """L2 to L5 over the first levels. A collection's program whose next level would be too large, or no larger,
+        has those below: its makers did not know these limits. Whatever else is wrong at a level is wrong.
+        """
+        levels, headroom = self._settings.levels, self._settings.headroom
+        while True:
+            recipes = [
+                Recipe(case.id, seed, level)
+                for level in range(levels)
+                for seed in range(self._settings.seeds_per_level)
+            ]
+            try:
+                return await self._mechanics(case, candidate, recipes, origin, headroom)
+            except Outgrown as refusal:
+                may_end = origin is Origin.IMPORTED and case.fell in OF_LEVELS
+                if not may_end or refusal.level < self._settings.fewest_levels:
+                    raise
+                case.ends_below(refusal.level, refusal.reason)
+                levels, headroom = refusal.level, 0
+
     async def _mechanics(
-        self, case: "_Case", candidate: Candidate, recipes: Sequence[Recipe], origin: Origin, headroom: int = 0
+        self,
+        case: "_Case",
+        candidate: Candidate,
+        recipes: Sequence[Recipe],
+        origin: Origin,
+        headroom: int = 0,
     ) -> list[drawing.Draw]:
         """L2 to L5."""
         strict = origin is Origin.POLICY
@@ -229,6 +252,14 @@ class _Case:
         self.evidence: dict[str, Any] = {}
         self.trail: list[Step] = []
         self.fell = ""
+        self.end = ""
+        """Why it has no further level."""
+
+    def ends_below(self, level: int, why: str) -> None:
+        """It has fewer levels than others, and is looked at again over those."""
+        self.trail = [step for step in self.trail if step.gate not in MECHANICS]
+        self.evidence |= {"levels": level, "outgrown": why}
+        self.end = f", with levels 0 to {level - 1}: {why}"
 
     async def gate(self, name: str, work: Awaitable[T]) -> T:
         """Open one gate. Raises Refusal where it stays shut."""

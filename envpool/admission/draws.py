@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from envpool.admission.form import Candidate
-from envpool.admission.verdict import Refusal
+from envpool.admission.verdict import Outgrown, Refusal
 from envpool.contract import Recipe
-from envpool.sandbox import Call, Executor, Fault, Mode, Result
+from envpool.sandbox import Call, Executor, Fault, FaultKind, Mode, Result
 from envpool.sandbox.executor import SECOND
-from envpool.signatures import IllegalValue, ValueType, canonical_bytes, check, from_wire, literal
+from envpool.signatures import TOO_MUCH, IllegalValue, ValueType, canonical_bytes, check, from_wire, literal
 
 _SHOWN = 80  # characters of a value in a reason
+_LIMITS = (FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,15 @@ async def _repeat(executor: Executor, candidate: Candidate, draws: Sequence[Draw
 def expect(result: Result, method: str, recipe: Recipe, suffix: str = "") -> object:
     """The value of a call that must not fail. Raises Refusal."""
     if isinstance(result, Fault):
-        raise Refusal(f"{method} fails{suffix} for {place(recipe)}: {result.kind}: {result.detail}")
+        said = f"{method} fails{suffix} for {place(recipe)}: {result.kind}: {result.detail}"
+        raise Outgrown(recipe.level, said) if _is_too_much(result) else Refusal(said)
     return result.value
+
+
+def _is_too_much(fault: Fault) -> bool:
+    """Whether it speaks of time, memory or size, and not of a program that is wrong."""
+    too_large = fault.kind is FaultKind.ILLEGAL_VALUE and fault.detail.startswith(TOO_MUCH)
+    return too_large or fault.kind in _LIMITS
 
 
 def checked(wire: object, vtype: ValueType, what: str, recipe: Recipe) -> object:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from envpool.admission.draws import expect, place
 from envpool.admission.form import Candidate
-from envpool.admission.verdict import Refusal
+from envpool.admission.verdict import Outgrown, Refusal
 from envpool.contract import Recipe
 from envpool.sandbox import Call, Executor, Result
 from envpool.signatures import from_wire, wire_bytes
@@ -40,11 +40,11 @@ async def levels_grow(executor: Executor, candidate: Candidate, levels: Sequence
     for level in levels:
         pairs = await _pairs(executor, candidate, level, range(PROBES[0]))
         if all(lower.key == upper.key for lower, upper in pairs):
-            raise Refusal(f"level {level} draws the same inputs as level {level - 1}")
+            raise Outgrown(level, f"level {level} draws the same inputs as level {level - 1}")
         if not _grows(pairs, CLEAR):
             pairs += await _pairs(executor, candidate, level, range(PROBES[0], sum(PROBES)))
             if not _grows(pairs, ENOUGH):
-                raise Refusal(_shrinks(level, pairs))
+                raise Outgrown(level, _shrinks(level, pairs))
         sizes.append(round(statistics.mean(upper.size for _, upper in pairs), 1))
     return {"input_sizes": sizes}
 

@@ -14,6 +14,7 @@ class AdmissionSettings:
     distinct_answers: int = 3  # ours; of 15, two where the codomain has but two values
     near_duplicate: float | None = 0.80  # paper; policy-written programs only; None: near copies pass
     constants_make_new: bool = False  # ours; whether a policy's copy with other numbers is one
+    fewest_levels: int = 2  # ours; that hold, of a program from a collection, whose levels are what they are
     headroom: int = 1  # ours; levels above those that must run, so that the first ones are not the last
     prompt_characters: int = 8_000  # ours; of a question, up to the headroom
     answer_characters: int = 2_000  # ours; of a reference as text, up to the headroom

@@ -10,7 +10,7 @@ from typing import Any
 from envpool.admission.draws import Draw, runs
 from envpool.admission.form import Candidate
 from envpool.admission.settings import AdmissionSettings
-from envpool.admission.verdict import Refusal
+from envpool.admission.verdict import Outgrown
 from envpool.answers import answer_line, write
 from envpool.contract import Recipe, render_prompt
 from envpool.sandbox import Executor
@@ -19,7 +19,7 @@ FORESEEN = 2  # seeds
 
 
 def fits(candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSettings) -> Mapping[str, Any]:
-    """The longest question and answer, in characters, as evidence. Raises Refusal."""
+    """The longest question and answer, in characters, as evidence. Raises Outgrown."""
     longest = {"prompt_characters": 0, "answer_characters": 0}
     line = answer_line([candidate.codomain])
     for draw in draws:
@@ -27,10 +27,12 @@ def fits(candidate: Candidate, draws: Sequence[Draw], settings: AdmissionSetting
         answer = len(write([draw.reference], [candidate.codomain]))
         if prompt > settings.prompt_characters:
             limit = settings.prompt_characters
-            raise Refusal(f"the question has {prompt} characters for {draw.where}, more than {limit}")
+            said = f"the question has {prompt} characters for {draw.where}, more than {limit}"
+            raise Outgrown(draw.recipe.level, said)
         if answer > settings.answer_characters:
             limit = settings.answer_characters
-            raise Refusal(f"the answer has {answer} characters for {draw.where}, more than {limit}")
+            said = f"the answer has {answer} characters for {draw.where}, more than {limit}"
+            raise Outgrown(draw.recipe.level, said)
         longest["prompt_characters"] = max(longest["prompt_characters"], prompt)
         longest["answer_characters"] = max(longest["answer_characters"], answer)
     return longest

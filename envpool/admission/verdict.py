@@ -34,6 +34,14 @@ class Refusal(Exception):
         self.evidence = evidence
 
 
+class Outgrown(Refusal):
+    """A gate's no to a level, for its size or because it is no larger: it says nothing against the levels below."""
+
+    def __init__(self, level: int, reason: str) -> None:
+        super().__init__(reason)
+        self.level = level
+
+
 @dataclass(frozen=True, slots=True)
 class Passed:
     """A gate's yes."""

@@ -4,7 +4,8 @@
     TASKS="gcd word_*" ITEMS=50 REPORT=rows.json python -m tests.benchmarks reasoning_gym
 
 A row a task: admitted, or the gate and its reason. Of each that is admitted ITEMS questions over its first levels are
-built, and their references scored, through the sandbox, as in training; each must score 1. Last, what a zygote that has
+built, and their references scored, through the sandbox, as in training; each must score 1. A seed that gives no
+question, as where a task takes too long at it, is passed over as in training, and told. Last, what a zygote that has
 the package costs, beside one that has not. Nothing is written to any pool.
 """
 
@@ -26,6 +27,7 @@ from envpool.exchange.offers import Offer
 from envpool.exchange.reasoning_gym import PACKAGE, programs
 from envpool.execution import Examiner
 from envpool.members import Origin
+from envpool.returned import ProgramFault
 from envpool.sandbox import Call, LocalExecutor, Sandbox, SandboxLimits
 from envpool.signatures import from_wire, parse_type
 
@@ -91,26 +93,46 @@ async def row(executor: LocalExecutor, admission: Admission, offer: Offer) -> di
     started = time.perf_counter()
     verdict = await admission.judge(offer.source, Origin.IMPORTED, name=offer.name, held_out=offer.held_out)
     seconds = time.perf_counter() - started
-    right = await references(executor, verdict) if verdict.member else None
+    right, dry = await references(executor, verdict) if verdict.member else (None, 0)
     found = "admitted" if verdict.member else verdict.gate
-    remark = f"{right} of {ITEMS} references score 1" if verdict.member else verdict.reason[:140]
+    remark = verdict.reason[:140]
+    if verdict.member:
+        levels = f", levels 0 to {levels_of(verdict) - 1}" * ("levels" in verdict.evidence)
+        remark = f"{right} of {ITEMS} references score 1{levels}" + f", {dry} seeds gave no question" * bool(dry)
     print(f"{offer.name.rpartition('/')[2]:28} {found:14} {seconds:6.1f} s  {remark}", flush=True)
     return {
         "task": offer.name, "gate": verdict.gate, "reason": verdict.reason, "seconds": round(seconds, 2),
-        "held_out": offer.held_out, "right": right,
+        "held_out": offer.held_out, "right": right, "levels": levels_of(verdict), "dry": dry,
     }  # fmt: skip
 
 
-async def references(executor: LocalExecutor, verdict: Verdict) -> int:
-    """How many of ITEMS oracle answers score 1, over the first levels."""
+def levels_of(verdict: Verdict) -> int:
+    """As many as the gates looked at and found sound."""
+    return int(verdict.evidence.get("levels", LEVELS))
+
+
+async def references(executor: LocalExecutor, verdict: Verdict) -> tuple[int, int]:
+    """How many of ITEMS oracle answers score 1, over the first levels, and how many seeds gave no question."""
     assert verdict.member is not None
     member = verdict.member
     examiner = Examiner(executor, lambda _: member)
-    right = 0
-    for seed in range(ITEMS):
-        instance = await examiner.build(Recipe(member.id, 1000 + seed, seed % LEVELS))
+    right, dry = 0, 0
+    for item in range(ITEMS):
+        while (instance := await built(examiner, member.id, item + dry, item % levels_of(verdict))) is None:
+            dry += 1
+            if dry > ITEMS:
+                return right, dry
         right += await examiner.score(instance, oracle(instance)) == Scored(1.0)
-    return right
+    return right, dry
+
+
+async def built(examiner: Examiner, member: str, seed: int, level: int) -> Instance | None:
+    """A question; None where the program fails at the seed."""
+    try:
+        return await examiner.build(Recipe(member, 1000 + seed, level))
+    except ProgramFault as fault:
+        print(f"    seed {1000 + seed}, level {level}: {fault.fault.kind}: {fault.fault.detail}", flush=True)
+        return None
 
 
 def oracle(instance: Instance) -> str:
