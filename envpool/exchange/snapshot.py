@@ -5,7 +5,7 @@ be asked, with the level they are asked at, and after them the parts that only s
 
 Invariants: what is read back is what was written, or it is refused by file and line; a member's id is the hash of its
 material, so a program that was edited is another member; levels, families and what is set apart are in the fingerprint,
-which does not depend on the order of the lines.
+which does not depend on the order of the lines; of all else that a line says, such as the question, it has a digest.
 Nothing here runs a program.
 """
 
@@ -24,7 +24,10 @@ from envpool.members import Composite, Member, MemberError
 SCHEMA = 2
 KIND = "envolve pool"
 FILE = "members.jsonl"
+DIGEST = "digest"
+"""Of the rest of a line, the last in it; files from before it have none."""
 _UNREADABLE = 80  # characters of a line that are shown
+_BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # of a line that is none of ours
 
 
 class SnapshotError(ValueError):
@@ -83,19 +86,11 @@ def write_snapshot(
 def read_snapshot(path: str | Path) -> Snapshot:
     """What `write_snapshot` wrote there. Raises SnapshotError, OSError."""
     target = file_at(path)
-    with target.open(encoding="utf-8") as file:
-        lines = enumerate(file, 1)
-        header = _header(target, next(lines, (1, ""))[1])
-        members: dict[str, Member] = {}
-        levels: dict[str, int] = {}
-        for number, line in lines:
-            try:
-                member, level = _member(line)
-            except (ValueError, KeyError, TypeError) as error:
-                raise SnapshotError(f"{target}, line {number}: {_reason(error)}") from error
-            members[member.id] = member
-            if level is not None:
-                levels[member.id] = level
+    try:
+        with target.open(encoding="utf-8") as file:
+            header, members, levels = _read(target, file)
+    except UnicodeDecodeError as error:
+        raise SnapshotError(f"{target} is no snapshot of a pool: it is no text ({error})") from error
     snapshot = Snapshot(members, levels, Provenance.from_dict(header["provenance"]))
     if snapshot.fingerprint != header["fingerprint"]:
         raise SnapshotError(
@@ -104,6 +99,23 @@ def read_snapshot(path: str | Path) -> Snapshot:
         )
     _refuse_gaps(snapshot)
     return snapshot
+
+
+def _read(target: Path, file: Iterable[str]) -> tuple[dict[str, Any], dict[str, Member], dict[str, int]]:
+    """Header, members and levels. Raises SnapshotError, UnicodeDecodeError."""
+    lines = enumerate(file, 1)
+    header = _header(target, next(lines, (1, ""))[1])
+    members: dict[str, Member] = {}
+    levels: dict[str, int] = {}
+    for number, line in lines:
+        try:
+            member, level = _member(line)
+        except _BROKEN as error:
+            raise SnapshotError(f"{target}, line {number}: {_reason(error)}") from error
+        members[member.id] = member
+        if level is not None:
+            levels[member.id] = level
+    return header, members, levels
 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:
@@ -118,7 +130,8 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     for id in sorted(snapshot.members, key=lambda id: (id not in asked, id)):
         record = snapshot.members[id].to_dict()
         del record["embedding"]
-        yield _json({"id": id, "asked": id in asked, "level": asked.get(id), **record})
+        line = {"id": id, "asked": id in asked, "level": asked.get(id), **record}
+        yield _json({**line, DIGEST: _digest(json.loads(_json(line)))})
 
 
 def _json(record: Mapping[str, Any]) -> str:
@@ -129,12 +142,18 @@ def _json(record: Mapping[str, Any]) -> str:
         raise SnapshotError(f"{record.get('id', 'the header')} cannot be written: {error}") from error
 
 
+def _digest(line: Mapping[str, Any]) -> str:
+    """Of all that a line says, as it is read back, but this itself."""
+    said = {key: value for key, value in line.items() if key != DIGEST}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:20]
+
+
 def _header(target: Path, line: str) -> dict[str, Any]:
     try:
         header = json.loads(line)
         known = header["kind"] == KIND
         schema, _ = header["schema"], (header["fingerprint"], header["provenance"]["envolve"])
-    except (ValueError, KeyError, TypeError):
+    except _BROKEN:
         known = False
     if not known:
         raise SnapshotError(
@@ -153,6 +172,8 @@ def _member(line: str) -> tuple[Member, int | None]:
     level = record["level"] if record["asked"] else None
     if level is not None and (type(level) is not int or level < 0):
         raise MemberError(f"{member.id} has level {level!r}; it is a number from 0")
+    if record.get(DIGEST, known := _digest(record)) != known:
+        raise MemberError(f"{member.id} was changed: the line has not the digest that it was written with")
     return member, level
 
 

@@ -73,9 +73,14 @@ def edited(path: Path, line: int, **changes: object) -> Path:
         (1, {"kind": "recipes"}, "is no snapshot of a pool"),
         (1, {"schema": 99}, "has schema 99, and this version reads 2"),
         (1, {"fingerprint": "0" * 20}, "members, .* were added, removed or changed"),
-        (2, {"level": 5}, "their levels, .* were added, removed or changed"),
-        (2, {"held_out": True}, "families or held_out were added, removed or changed"),
-        (2, {"family": "another"}, "families or held_out were added, removed or changed"),
+        (2, {"level": 5}, "line 2: .* was changed"),
+        (2, {"held_out": True}, "line 2: .* was changed"),
+        (2, {"family": "another"}, "line 2: .* was changed"),
+        (2, {"level": 5, "digest": None}, "line 2: .* was changed"),
+        (3, {"material": {**ADD.to_dict()["material"], "rule": "Subtract."}}, "line 3: .* was changed"),
+        (3, {"material": {**ADD.to_dict()["material"], "source": 5}}, "line 3: "),
+        (3, {"origin": "user"}, "line 3: .* was changed"),
+        (4, {"evidence": {"packages": ["numpy"]}}, "line 4: .* was changed"),
         (2, {"level": -1}, "line 2: .* has level -1"),
         (2, {"schema": 7}, "line 2: member schema 7 is not 1"),
         (3, {"material": {}}, "line 3: broken member record"),
@@ -92,6 +97,36 @@ def test_an_edited_program_is_refused_and_not_taken_for_the_one_it_was(tmp_path:
     path.write_text(path.read_text(encoding="utf-8").replace('"twice"', '"thrice"'), encoding="utf-8")
     with pytest.raises(SnapshotError, match=f"line 4: {TWICE.id} was changed"):
         read_snapshot(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"level": 5}, "their levels, .* or changed"),
+        ({"held_out": True}, "or held_out were .* changed"),
+        ({}, ""),
+    ],
+)
+def test_a_line_from_before_there_were_digests_is_read_and_the_fingerprint_still_tells(
+    tmp_path: Path, change: dict, said: str
+) -> None:
+    path = edited(written(tmp_path), 2, **change)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line.pop("digest", None)
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    if said:
+        with pytest.raises(SnapshotError, match=said):
+            read_snapshot(path)
+    else:
+        assert read_snapshot(path).members.keys() == {ADD.id, TWICE.id, BOTH.id}
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b\x08\x00", b"[" * 100_000, b'{"kind": "envolve pool"}\n\xff'])
+def test_a_file_that_is_no_text_is_no_snapshot(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(SnapshotError, match="is no snapshot of a pool"):
+        read_snapshot(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "id,prompt\n", "[1]\n", "{}\n"])
