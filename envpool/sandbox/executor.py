@@ -29,7 +29,10 @@ from envpool.sandbox.results import (
 from envpool.sandbox.supervisor import Sandbox
 
 HASH_SEEDS = (1, 2, 3)  # one a replica: what differs between them depends on the hash seed
-SECOND, ARBITER = 1, 2  # replicas that recompute what 0 said: the second opinion, and who is asked where they differ
+SECOND, ARBITER = (
+    1,
+    2,
+)  # replicas that recompute what 0 said: the second opinion, and who is asked where they differ
 LOAD_AGAIN_SECONDS = 300.0
 """Before packages that did not load are loaded again (ours): each try may take minutes, and jobs wait for it."""
 
@@ -121,6 +124,7 @@ class LocalExecutor:
         self._sandboxes: dict[_Place, Sandbox] = {}
         self._unloadable: dict[_Place, tuple[float, SandboxUnavailable]] = {}  # since when, and why
         self._meter = Meter()
+        self._closed = False
         self._threads = {
             _Place(replica, packages): ThreadPoolExecutor(
                 max_workers=1, thread_name_prefix=f"sandbox-{replica}{'-packages' * packages}"
@@ -188,11 +192,14 @@ class LocalExecutor:
         counts: Counter[str] = Counter()
         for sandbox in list(self._sandboxes.values()):
             counts.update(sandbox.metrics())
-        told = {f"verdict_{kind}" for kind in FaultKind}  # by the meter, which counts what has a value as well
+        told = {
+            f"verdict_{kind}" for kind in FaultKind
+        }  # by the meter, which counts what has a value as well
         return self._meter.snapshot() | {k: n for k, n in counts.items() if f"verdict_{k}" not in told}
 
     def close(self) -> None:
-        """Waits for the calls under way, then ends the sandboxes."""
+        """Waits for the calls under way, then ends the sandboxes. Who waits for his turn gets SandboxUnavailable."""
+        self._closed = True
         for thread in self._threads.values():
             thread.shutdown(wait=True, cancel_futures=True)
         for sandbox in self._sandboxes.values():
@@ -202,7 +209,14 @@ class LocalExecutor:
     async def _in_thread(self, jobs: list[Job]) -> list[Done | SandboxUnavailable]:
         """What became of jobs of one place."""
         place = self._place(jobs[0])
-        return await asyncio.get_running_loop().run_in_executor(self._threads[place], self._run_all, place, jobs)
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._threads[place], self._run_all, place, jobs)
+        except (asyncio.CancelledError, RuntimeError):
+            # Nobody cancelled the caller; its task must not end as if somebody had.
+            if not self._closed or ((task := asyncio.current_task()) is not None and task.cancelling()):
+                raise
+            return [SandboxUnavailable("these sandboxes are closed")] * len(jobs)
 
     def _run_all(self, place: _Place, jobs: list[Job]) -> list[Done | SandboxUnavailable]:
         return [self._run(place, job) for job in jobs]

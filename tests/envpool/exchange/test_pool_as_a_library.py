@@ -349,6 +349,26 @@ def test_a_pool_is_refused_in_a_forked_process(pool: Pool) -> None:
     assert pool.score(instance, perfect(instance)) == Scored(1.0), "the parent's is untouched"
 
 
+async def test_who_waits_for_a_pool_that_is_closed_is_told_and_not_cancelled(
+    found: dict[str, Member],
+) -> None:
+    levels = {found[name].id: 0 for name in SEEDS}
+    pool = AsyncPool(
+        Snapshot({id: each for each in found.values() if (id := each.id) in levels}, levels, Provenance())
+    )
+    await pool.draw(0)
+    waiting = [asyncio.create_task(pool.draw(seed)) for seed in range(20)]
+    leaving = asyncio.create_task(pool.draw(20))
+    await asyncio.sleep(0.02)
+    leaving.cancel()
+    await asyncio.to_thread(pool.close)
+    ends = await asyncio.gather(*waiting, return_exceptions=True)
+    assert {type(end) for end in ends} <= {SandboxUnavailable, Instance}
+    assert SandboxUnavailable in map(type, ends)
+    with pytest.raises(asyncio.CancelledError):
+        await leaving
+
+
 def test_a_closed_pool_says_so_and_leaves_nobody_waiting(found: dict[str, Member], tmp_path: Path) -> None:
     pool = Pool.open(write_members(tmp_path, found))
     pool.draw(0)
