@@ -1,11 +1,11 @@
 """The programs of other pools, for a run that begins with them.
 
 Invariant: they are text, judged anew by the run that takes them. What one of the pools set apart is set apart, though
-another trained on it, and so are its copies and its family. Neither composites nor anybody's answers come along: a run
-makes its own.
+another trained on it, and so are its copies and its family, and theirs in turn. Neither composites nor anybody's
+answers come along: a run makes its own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,22 @@ class NotBrought(LookupError):
 def brought(folders: Iterable[str]) -> list[Shipped]:
     """The programs that may be asked in these pools, each once. Raises NotBrought."""
     members = [member for folder in folders for member in _members(folder)]
-    apart = {task for member in members if member.held_out for task in _tasks(member)}
+    apart = _apart(members)
     found: dict[str, Shipped] = {}
     for member in members:
         if isinstance(member.material, Program) and member.id not in found:
             found[member.id] = _shipped(member, member.material, not apart.isdisjoint(_tasks(member)))
     return list(found.values())
+
+
+def _apart(members: Sequence[Member]) -> set[tuple[str, str]]:
+    """What is known of all that is set apart: each that shares one of these brings its own."""
+    left = [set(_tasks(member)) for member in members]
+    apart = {task for member in members if member.held_out for task in _tasks(member)}
+    while near := [tasks for tasks in left if not tasks.isdisjoint(apart)]:
+        apart.update(*near)
+        left = [tasks for tasks in left if tasks.isdisjoint(apart)]
+    return apart
 
 
 def _members(folder: str) -> Iterable[Member]:

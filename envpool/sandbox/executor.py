@@ -29,10 +29,7 @@ from envpool.sandbox.results import (
 from envpool.sandbox.supervisor import Sandbox
 
 HASH_SEEDS = (1, 2, 3)  # one a replica: what differs between them depends on the hash seed
-SECOND, ARBITER = (
-    1,
-    2,
-)  # replicas that recompute what 0 said: the second opinion, and who is asked where they differ
+SECOND, ARBITER = 1, 2  # replicas that recompute what 0 said: the second opinion, and who is asked where they differ
 LOAD_AGAIN_SECONDS = 300.0
 """Before packages that did not load are loaded again (ours): each try may take minutes, and jobs wait for it."""
 
@@ -192,9 +189,7 @@ class LocalExecutor:
         counts: Counter[str] = Counter()
         for sandbox in list(self._sandboxes.values()):
             counts.update(sandbox.metrics())
-        told = {
-            f"verdict_{kind}" for kind in FaultKind
-        }  # by the meter, which counts what has a value as well
+        told = {f"verdict_{kind}" for kind in FaultKind}  # by the meter, which counts what has a value as well
         return self._meter.snapshot() | {k: n for k, n in counts.items() if f"verdict_{k}" not in told}
 
     def close(self) -> None:

@@ -54,6 +54,17 @@ def test_what_one_pool_set_apart_no_other_brings_into_training(
     assert [each.held_out for each in found] == [True] * len(set(sources))
 
 
+def test_the_family_of_a_copy_of_what_is_set_apart_is_set_apart(tmp_path: Path) -> None:
+    pools = [
+        a_pool(tmp_path / "kin", "z", family="gym/task"),
+        a_pool(tmp_path / "copy", "y", family="gym/task", fingerprint="answers"),
+        a_pool(tmp_path / "apart", "x", family="other/task", fingerprint="answers", held_out=True),
+        a_pool(tmp_path / "else", "w", family="third/task", fingerprint="others"),
+    ]
+    held_out = {each.source: each.held_out for each in brought(pools)}
+    assert held_out == {"z": True, "y": True, "x": True, "w": False}
+
+
 def test_files_of_one_name_in_two_folders_are_two_tasks(tmp_path: Path) -> None:
     facts: dict[str, Any] = {"family": "spread", "origin": Origin.USER}
     pools = [a_pool(tmp_path / "a", "x", **facts), a_pool(tmp_path / "b", "y", held_out=True, **facts)]
