@@ -4,14 +4,18 @@ from pathlib import Path
 
 import yaml
 
+from envpool.store.errors import StoreError
+
 CONFIG_FILE = "config.yaml"
 
 
 def pool_of(folder: Path) -> Path:
-    """Where the pool of the run in this folder lies, as the configuration kept there says."""
+    """Where the pool of the run in this folder lies, as the configuration kept there says. Raises StoreError."""
     try:
         kept = yaml.safe_load((folder / CONFIG_FILE).read_text(encoding="utf-8")) or {}
+        place = (kept.get("pool") or {}).get("folder")
+        return Path(place).expanduser() / folder.name if place else folder / "pool"
     except FileNotFoundError:
-        kept = {}
-    place = (kept.get("pool") or {}).get("folder")
-    return Path(place).expanduser() / folder.name if place else folder / "pool"
+        return folder / "pool"
+    except (yaml.YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
+        raise StoreError(f"{folder / CONFIG_FILE} is no configuration of a run: {error}") from error

@@ -23,7 +23,7 @@ from envpool.members import Member, Origin, Program, Status
 from envpool.returned import ProgramFault
 from envpool.sandbox import SandboxUnavailable
 from envpool.split import is_held_out
-from envpool.store import NoPool, PoolReader, PoolWriter
+from envpool.store import NoPool, PoolReader, PoolWriter, StoreError
 from envpool.store.backup import backup
 
 
@@ -347,6 +347,13 @@ def test_a_pool_is_refused_in_a_forked_process(pool: Pool) -> None:
     with os.fdopen(reading, "rb") as told:
         assert b"was forked from" in told.read()
     assert pool.score(instance, perfect(instance)) == Scored(1.0), "the parent's is untouched"
+
+
+@pytest.mark.parametrize("kept", ["pool: [1", "- a", "pool: 5", "pool: {folder: 5}", "\x00"])
+def test_a_run_whose_configuration_is_none_is_refused_by_its_file(tmp_path: Path, kept: str) -> None:
+    (tmp_path / "config.yaml").write_text(kept, encoding="utf-8")
+    with pytest.raises(StoreError, match=r"config\.yaml is no configuration of a run"):
+        Pool.open(tmp_path)
 
 
 async def test_who_waits_for_a_pool_that_is_closed_is_told_and_not_cancelled(
