@@ -16,6 +16,7 @@ from typing import TextIO
 from cluster.config import Config
 from cluster.resolve import ConfigError, dump, resolve
 from envpool.curation.standings import PLAYING
+from envpool.exchange.brought import NotBrought
 from envpool.members import BROUGHT
 from envpool.run_pool import CONFIG_FILE, pool_of
 from envpool.sandbox.packages import lacking
@@ -79,6 +80,7 @@ def held(config: Config) -> Iterator[Path]:
     folder = config.run_folder
     with locked(folder):
         _refuse_lacking(config)
+        _refuse_half_begun(config)
         _settle_configuration(config, folder / CONFIG_FILE)
         yield folder
 
@@ -118,6 +120,26 @@ def _refuse_lacking(config: Config) -> None:
     if absent := lacking(needed, config.sandbox.packages):
         every = ",".join([*config.sandbox.packages, *absent])
         raise RunFolderError(f"the run's pool needs packages in its sandboxes: resume it with sandbox.packages={every}")
+
+
+def _refuse_half_begun(config: Config) -> None:
+    """A run that was ended while it took its first programs in takes the rest now, which `resolve` did not look at."""
+    try:
+        if not config.pool.imports or phase(config.run_folder) != "starting":
+            return
+    except StoreError:
+        return  # as above
+    try:
+        needed = {name for program in config.programs() for name in program.packages}
+    except NotBrought as error:
+        raise RunFolderError(
+            f"the run was ended before it had all of pool.imports, and now {error}"
+        ) from error
+    if absent := lacking(needed, config.sandbox.packages):
+        every = ",".join([*config.sandbox.packages, *absent])
+        raise RunFolderError(
+            f"the run was ended before it had all of pool.imports, which needs sandbox.packages={every}"
+        )
 
 
 def _settle_configuration(config: Config, path: Path) -> None:

@@ -47,6 +47,7 @@ def make_pool(run: Path, *, configured: bool = False) -> None:
         (run / "config.yaml").write_text("run: {name: " + run.name + "}\n", encoding="utf-8")
     with PoolWriter.open(run / "pool", map_size=1 << 24) as pool:
         pool.put_state("policy", "main")
+        pool.put_state("phase", "training")
         pool.admit(FIRST, reason="passed 10 gates")
         pool.admit(SECOND, reason="passed 10 gates", step=1)
         pool.admit(FUSED, reason="composed", step=3)

@@ -8,6 +8,7 @@ import pytest
 from cluster.config import Config
 from cluster.resolve import ConfigError, resolve
 from cluster.run_folder import CONFIG_FILE, RunFolderError, finished, held, named, phase
+from envpool.members import Member, Origin, Program
 from envpool.store import PoolWriter
 
 
@@ -150,3 +151,22 @@ def test_the_kept_configuration_alone_resumes_the_run(runs: Path) -> None:
     assert again == config
     with held(again) as same:
         assert same == folder
+
+
+def test_a_run_that_was_ended_before_it_had_its_imports_needs_them_and_their_packages(
+    runs: Path, tmp_path: Path
+) -> None:
+    program = Program("import somewhere", "Task", "Do it.", "str", "str")
+    with PoolWriter.open(tmp_path / "brought", map_size=1 << 24) as pool:
+        pool.admit(Member(program, Origin.USER, evidence={"packages": ["somewhere"]}))
+    make_run(runs, "mine", "starting")
+    words = ["run.name=mine", f"pool.imports={tmp_path / 'brought'}"]
+    lacking = config_of(runs, *words)
+    with pytest.raises(RunFolderError, match=r"needs sandbox\.packages=somewhere"), held(lacking):
+        pass
+    whole = config_of(runs, *words, "sandbox.packages=somewhere")
+    with held(whole):
+        pass
+    (tmp_path / "brought").rename(tmp_path / "elsewhere")
+    with pytest.raises(RunFolderError, match=r"before it had all .*, and now .* no pool at"), held(whole):
+        pass
