@@ -17,9 +17,12 @@ from envpool.exchange.provenance import licence_of, lineage_of
 from envpool.exchange.service.backend import Question, name_of
 from envpool.families import kin
 from envpool.pool import Pool
+from envpool.returned import ProgramFault
 
 KEPT_INSTANCES = 1024
 """Whose answers are likely to come next (ours)."""
+DRAWS_FAILED = 16
+"""Draws in a row that may fail before a stream gives up (ours)."""
 
 
 class Settings(Protocol):
@@ -85,9 +88,20 @@ class PoolSource:
         self._instances: OrderedDict[Recipe, Instance] = OrderedDict()
 
     def questions(self, seed: int, held_out: bool, ahead: int) -> Iterator[Question]:
-        """As `TaskSource.questions`; what breaks is passed over. Raises NoQuestion, SandboxUnavailable."""
+        """As `TaskSource.questions`; what breaks is passed over, for as long as something else comes.
+
+        Raises NoQuestion, ProgramFault, SandboxUnavailable.
+        """
+        failed = 0
         for item in itertools.count():
-            instance = self._pool.draw(item_seed(seed, item), held_out=held_out)
+            try:
+                instance = self._pool.draw(item_seed(seed, item), held_out=held_out)
+            except ProgramFault:
+                failed += 1
+                if failed == DRAWS_FAILED:
+                    raise
+                continue
+            failed = 0
             member = self._pool.get(instance.recipe.member)
             family = member.family or kin(member)
             self._remember(instance)
