@@ -28,6 +28,7 @@ from ray.util import list_named_actors
 
 from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
+from cluster.token import present_token
 from cluster.wanted import WantedError
 from envpool.exchange.offers import Offer
 from envpool.members import Origin
@@ -227,6 +228,7 @@ def runs_in_cluster() -> list[str]:
 @contextmanager
 def _joined(address: str) -> Iterator[None]:
     _refuse_unreachable(address)
+    present_token()
     settings: dict[str, Any] = {"address": address, "logging_level": logging.ERROR, "log_to_driver": False}
     with tempfile.TemporaryDirectory(prefix="envolve-") as scratch:
         if address.startswith(CLIENT):

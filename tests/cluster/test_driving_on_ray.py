@@ -6,6 +6,7 @@ The run's stages are simulated (`light`); its pool, supervisor and driver are re
 from __future__ import annotations
 
 import json
+import secrets
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -139,15 +140,28 @@ def test_the_same_command_waits_for_a_run_that_is_being_stopped_and_resumes_it(
 def test_a_run_in_a_ray_of_its_own_is_controlled_while_it_goes(
     cluster: Head, run: LightRun, tmp_path: Path
 ) -> None:
-    """The cluster's variables, but not its address."""
-    driver = cluster.begin("run", *run.command, log=tmp_path / "log", RAY_ADDRESS="")
+    """As most users have it: no address, and nothing said of tokens, so that Ray makes one and asks for it."""
+    plain = {"RAY_ADDRESS": "", "RAY_AUTH_MODE": "", "HOME": str(tmp_path)}
+    driver = cluster.begin("run", *run.command, log=tmp_path / "log", **plain)
     until(lambda: step(run))
-    scaled = cluster.envolve("scale", "sandbox=2", *run.which, RAY_ADDRESS="")
+    assert (tmp_path / ".ray" / "auth_token").exists()
+    scaled = cluster.envolve("scale", "sandbox=2", *run.which, **plain)
     assert "sandbox=2" in scaled.stdout, scaled.stderr
-    stopped = cluster.envolve("stop", *run.which, RAY_ADDRESS="")
+    stopped = cluster.envolve("stop", *run.which, **plain)
     assert "is saved" in stopped.stdout, stopped.stderr
+    assert "oken" not in scaled.stderr + stopped.stderr
     assert driver.wait(150) == INTERRUPTED
-    assert "no cluster answers" in cluster.envolve("pause", *run.which, RAY_ADDRESS="").stderr
+    assert "no cluster answers" in cluster.envolve("pause", *run.which, **plain).stderr
+
+
+def test_a_cluster_that_asks_for_no_token_minds_none(cluster: Head, run: LightRun, tmp_path: Path) -> None:
+    cluster.envolve("run", *run.command, "--detach")
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text(secrets.token_hex(32), encoding="utf-8")
+    for address in (cluster.gcs, cluster.client):
+        which = *run.which, "--address", address
+        paused = cluster.envolve("pause", *which, RAY_AUTH_MODE="", HOME=str(tmp_path))
+        assert paused.returncode == 0, paused.stderr
 
 
 def test_a_driver_whose_run_is_stopped_from_elsewhere_ends_and_says_so(
