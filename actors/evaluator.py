@@ -1,10 +1,10 @@
 """The evaluator actor: the same fixed questions before the first update and after the last.
 
 Invariant: its questions are never trained on. Those of training families are on the held-out side of the split by
-hash of the instance; the others belong to families that are set apart whole. A finished evaluation is kept in the
-pool and not done again. What could not be judged is never counted as wrong: a failure of the machine is tried
-again, and a question whose program breaks, or that does not fit the policy's context, has no score. Questions are
-spread over all solvers of the policy.
+hash of the instance; the others belong to families that are set apart whole. Both ask what people wrote or brought in,
+and nothing that a run made. A finished evaluation is kept in the pool and not done again. What could not be judged is
+never counted as wrong: a failure of the machine is tried again, and a question whose program breaks, or that does not
+fit the policy's context, has no score. Questions are spread over all solvers of the policy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from actors.lookup import PoolLookup
 from actors.solvers import Answers
 from envpool.contract import Failed, Instance, Recipe, Scored
 from envpool.execution import Examiner, ProgramFault
-from envpool.members import Program
+from envpool.members import BROUGHT, Origin, Program
 from training.policy.errors import GenerationRefused
 
 BATCH = 256
@@ -28,6 +28,8 @@ REPEATS_OF_A_DRY_PROGRAM = 8
 """Draws without a new question in a row, after which a program's space of questions counts as used up."""
 EVALUATION_SEEDS = 1 << 40
 """Seeds start here: apart from those the curator hands out, so that even a draw is never shared."""
+ASKED = (Origin.SEED, Origin.BRICK, *BROUGHT)
+"""Whose programs have questions."""
 
 
 class EvaluatorActor(Actor):
@@ -73,7 +75,7 @@ class EvaluatorActor(Actor):
         programs = [
             m.id
             for m in members
-            if isinstance(m.material, Program) and m.held_out == apart and m.origin in ("seed", "brick")
+            if isinstance(m.material, Program) and m.held_out == apart and m.origin in ASKED
         ]
         random.Random(self.config.run.seed).shuffle(programs)
         found: dict[str, Recipe] = {}

@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -244,7 +245,8 @@ def going(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[GoingRun]
 
         @contextmanager
         def reached(*_: object) -> Iterator[GoingRun]:
-            yield control
+            with redirect_stdout(sys.stderr):
+                yield control
 
         # A process may open a pool once: the writer stands for the reader that the command would open beside it.
         monkeypatch.setattr(importing, "reached", reached)
