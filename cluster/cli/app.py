@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+from inspect import cleandoc
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
 from cluster.cli import control, doctor, export, import_pool, judge, policies, pool, serve, status, warmstart
+from cluster.cli.places import fail
 from cluster.cli.run import run
 
 
@@ -20,6 +24,27 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")
             raise
+        except ModuleNotFoundError as error:
+            if find_spec("ray") is not None:
+                raise
+            fail(
+                f"this command needs {error.name}, which the base install does not have: "
+                "pip install 'envolve[cpu]', or 'envolve[gpu]'",
+                2,
+            )
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        command = super().get_command(ctx, cmd_name)
+        _flow(command)
+        return command
+
+
+def _flow(command: Any) -> None:
+    """Lines of a docstring do not end where a terminal's do: a paragraph becomes one line, which the help breaks."""
+    if command is not None and command.help:
+        command.help = "\n\n".join(" ".join(part.split()) for part in cleandoc(command.help).split("\n\n"))
+    for each in getattr(command, "commands", {}).values():
+        _flow(each)
 
 
 app = typer.Typer(
@@ -50,6 +75,4 @@ import_pool.register(app)
 
 def run_main() -> None:
     """`launch.py`: the same as `envolve run`."""
-    single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    single.command()(run)
-    single()
+    app(["run", *sys.argv[1:]], prog_name="envolve")

@@ -49,7 +49,20 @@ From = Annotated[
         "for the seeds and bricks that ship with Envolve.",
     ),
 ]
-Into = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write, new or empty.")]
+
+
+def _free(out: Path) -> Path:
+    """Asked before the pool is read, which takes a while; ends the command where the folder holds something."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        fail(f"{out} is there already, and not empty; an export makes a folder of its own")
+    if Path.cwd().is_relative_to(out.resolve()):
+        fail(f"{out} is the folder that you are in, which cannot be replaced: name a new one")
+    return out
+
+
+Into = Annotated[
+    Path, typer.Argument(metavar="FOLDER", callback=_free, help="The folder to write, new or empty.")
+]
 Train = Annotated[int, typer.Option(min=0, help="Questions to train on.")]
 Questions = Annotated[int, typer.Option(min=0, help="Held-out questions of the members trained on.")]
 Families = Annotated[int, typer.Option(min=0, help="Questions of members that are set apart whole.")]
@@ -91,11 +104,7 @@ def taken(pool: str, licence: str = "", packages: Sequence[str] | None = None) -
 @contextmanager
 def new_folder(out: Path) -> Iterator[Path]:
     """A folder to write into, which becomes `out` once all is written."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        fail(f"{out} is there already, and not empty; an export makes a folder of its own")
-    if Path.cwd().is_relative_to(out.resolve()):
-        fail(f"{out} is the folder that you are in, which cannot be replaced: name a new one")
-    partial = out.absolute().with_name(f".{out.name}.{os.getpid()}.partial")
+    partial = _free(out).absolute().with_name(f".{out.name}.{os.getpid()}.partial")
     try:
         partial.mkdir(parents=True)
         yield partial

@@ -22,9 +22,20 @@ from envpool.sandbox.results import SandboxUnavailable
 
 app = typer.Typer(no_args_is_help=True, help="Bring environments of others into a pool, through every gate.")
 
+
+def _no_file(into: Path | None) -> Path | None:
+    if into is not None and into.exists() and not into.is_dir():
+        fail(f"--into {into} is a file; a pool is a folder", 2)
+    return into
+
+
 Into = Annotated[
     Path | None,
-    typer.Option("--into", help="A pool by itself, made where there is none, in place of a run's pool."),
+    typer.Option(
+        "--into",
+        callback=_no_file,
+        help="A pool by itself, made where there is none, in place of a run's pool.",
+    ),
 ]
 HeldOut = Annotated[
     bool, typer.Option("--held-out", help="Set all of them apart, for evaluation: never trained on.")
@@ -38,7 +49,7 @@ Report = Annotated[Path | None, typer.Option("--report", help="A file for the wh
 @app.command("reasoning-gym")
 def reasoning_gym(
     names: Annotated[
-        list[str], typer.Argument(metavar="NAME...|all", help="Tasks by their names, patterns allowed.")
+        list[str], typer.Argument(metavar="NAME|all", help="Tasks by their names, patterns allowed.")
     ],
     into: Into = None,
     run: Run = "",
@@ -74,7 +85,7 @@ def rlve_gym(
     checkout: Annotated[Path, typer.Argument(help="A checkout of RLVE: the folder that holds `Gym`.")],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME...]", help="Tasks by RLVE's names, patterns allowed; else all."),
+        typer.Argument(metavar="NAME", help="Tasks by RLVE's names, patterns allowed; else all."),
     ] = None,
     into: Into = None,
     run: Run = "",
@@ -108,7 +119,7 @@ def files(
     ],
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME...]", help="topic/name for topic/name.py, patterns allowed."),
+        typer.Argument(metavar="NAME", help="topic/name for topic/name.py, patterns allowed."),
     ] = None,
     package: Annotated[
         list[str] | None,

@@ -53,7 +53,9 @@ def serve(
     host: Annotated[
         str, typer.Option(help=f"Address to listen at; {LOCAL} without it. Another one needs {TOKEN}.")
     ] = "",
-    port: Annotated[int | None, typer.Option(help=f"Port; {PORT} without it, 0 takes a free one.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65_535, help=f"Port; {PORT} without it, 0 takes a free one.")
+    ] = None,
     package: Annotated[
         list[str] | None,
         typer.Option(help="With --pool: where a package lies that its programs import, as name=folder."),
