@@ -158,7 +158,7 @@ class Admission:
 
     async def _climb(self, case: "_Case", candidate: Candidate, origin: Origin) -> list[drawing.Draw]:
         """L2 to L5 over the first levels. A collection's program whose next level would be too large, or no larger,
-        has those below: its makers did not know these limits. Whatever else is wrong at a level is wrong.
+        has those below: its makers did not know these limits. Whatever else fails at a level, time too, is a fault.
         """
         levels, headroom = self._settings.levels, self._settings.headroom
         while True:

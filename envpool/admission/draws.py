@@ -17,7 +17,6 @@ from envpool.sandbox.executor import SECOND
 from envpool.signatures import TOO_MUCH, IllegalValue, ValueType, canonical_bytes, check, from_wire, literal
 
 _SHOWN = 80  # characters of a value in a reason
-_LIMITS = (FaultKind.CPU_LIMIT, FaultKind.MEM_LIMIT, FaultKind.OUTPUT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +110,16 @@ def expect(result: Result, method: str, recipe: Recipe, suffix: str = "") -> obj
     """The value of a call that must not fail. Raises Refusal."""
     if isinstance(result, Fault):
         said = f"{method} fails{suffix} for {place(recipe)}: {result.kind}: {result.detail}"
-        raise Outgrown(recipe.level, said) if _is_too_much(result) else Refusal(said)
+        raise Outgrown(recipe.level, said) if _is_too_large(result) else Refusal(said)
     return result.value
 
 
-def _is_too_much(fault: Fault) -> bool:
-    """Whether it speaks of time, memory or size, and not of a program that is wrong."""
+def _is_too_large(fault: Fault) -> bool:
+    """Whether it speaks of a value's size. Not of time, which is another on each machine: where a level takes too long,
+    the one below may be near it.
+    """
     too_large = fault.kind is FaultKind.ILLEGAL_VALUE and fault.detail.startswith(TOO_MUCH)
-    return too_large or fault.kind in _LIMITS
+    return too_large or fault.kind is FaultKind.OUTPUT_LIMIT
 
 
 def checked(wire: object, vtype: ValueType, what: str, recipe: Recipe) -> object:

@@ -18,10 +18,6 @@ ENDS = {
         "return [rng.randint(1, 9) for _ in range([3, 6, 4_000][min(level, 2)])]",
         "characters for seed 0, level 2, more than 8000",
     ),
-    "a call that is too slow": (
-        "while level >= 2: pass\n        return [rng.randint(1, 9) for _ in range(3 + level)]",
-        "sample fails for seed 4, level 2: cpu_limit",
-    ),
     "the same as the level below": (
         "return [rng.randint(1, 9 + min(level, 1)) for _ in range(3 + min(level, 1))]",
         "level 2 draws the same inputs as level 1",
@@ -78,6 +74,10 @@ WRONG = {
     ),
     "gives no list at level 2": (
         "return [rng.randint(1, 9) for _ in range(3 + level)] if level < 2 else None",
+        "L2",
+    ),
+    "takes too long at level 2": (
+        "while level >= 2: pass\n        return [rng.randint(1, 9) for _ in range(3 + level)]",
         "L2",
     ),
     "hangs on the hash seed at level 2": (
