@@ -1,15 +1,16 @@
 """A pool in use, for code that runs in an event loop: draw questions, build them from recipes, score responses.
 
 Invariants: nothing is written. The same members at the same levels and the same seed give the same question on every
-machine. On the training side no question is one that is kept for evaluation. `Pool` is the same for code without an
-event loop.
+machine, as long as no clock ends a program: a draw that one ended is passed over like any other that fails, and told in
+the log, since a faster machine may ask it. On the training side no question is one that is kept for evaluation. `Pool`
+is the same for code without an event loop.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from envpool.contract import Instance, Outcome, Recipe, seeded
 from envpool.curation.standings import lowest_level
@@ -17,11 +18,12 @@ from envpool.exchange.draws import Families, item_seed
 from envpool.exchange.snapshot import Snapshot
 from envpool.execution import Examiner, OutOfDraws
 from envpool.members import Composite, Member
-from envpool.returned import ProgramFault
+from envpool.returned import VALUE_FAULTS, ProgramFault
 from envpool.sandbox.executor import LocalExecutor
 from envpool.sandbox.packages import placed
 from envpool.sandbox.results import SandboxLimits, SandboxUnavailable
 
+log = logging.getLogger(__name__)
 PACKAGES = "packages"
 """In a member's evidence: the third-party modules that its program imports, dotted where a part is meant."""
 MEMBERS_TRIED = 64
@@ -38,12 +40,6 @@ class NoQuestion(LookupError):
     """Nobody in the pool, or not the one that was asked, has a question on the wanted side of the split."""
 
 
-class _Moment(NamedTuple):
-    snapshot: Snapshot
-    families: Families
-    fingerprint: str
-
-
 class AsyncPool:
     """Questions of one moment of a pool. Its sandboxes start when a program is first run.
 
@@ -54,7 +50,8 @@ class AsyncPool:
     def __init__(
         self, snapshot: Snapshot, *, packages: Iterable[str] = (), limits: SandboxLimits | None = None
     ) -> None:
-        self.take(snapshot)
+        self._snapshot, self._fingerprint = snapshot, snapshot.fingerprint
+        self._families = Families(snapshot)
         self._places = tuple(packages)
         self._limits = limits
         self._pid = os.getpid()
@@ -62,19 +59,15 @@ class AsyncPool:
         self._closed = False
         self._executors: dict[tuple[str, ...], LocalExecutor] = {}
 
-    def take(self, snapshot: Snapshot) -> None:
-        """Goes on with another moment of the pool, in the same sandboxes."""
-        self._moment = _Moment(snapshot, Families(snapshot), snapshot.fingerprint)
-
     @property
     def snapshot(self) -> Snapshot:
         """Its members, their levels and where they come from."""
-        return self._moment.snapshot
+        return self._snapshot
 
     @property
     def fingerprint(self) -> str:
         """Hash of all that draws depend on, see `snapshot.fingerprint`."""
-        return self._moment.fingerprint
+        return self._fingerprint
 
     def ids(self, held_out: bool = False) -> list[str]:
         """Members that may be asked, by id: those that are trained on, or those that are set apart."""
@@ -154,7 +147,7 @@ class AsyncPool:
 
     async def _of_anyone(self, seed: int, level: int | None, held_out: bool) -> Instance | None:
         """A question of the first that has one. Raises ProgramFault where too many failed, or all that were tried."""
-        picks = self._moment.families.picks(seeded(f"draw:{seed}"), None if held_out else False)
+        picks = self._families.picks(seeded(f"draw:{seed}"), None if held_out else False)
         failed: list[ProgramFault] = []
         for id in dict.fromkeys(islice(picks, MEMBERS_TRIED)):
             try:
@@ -174,7 +167,9 @@ class AsyncPool:
         for turn in range(1, SEEDS_TRIED):
             try:
                 return await self._question(Recipe(id, seed, at), held_out)
-            except ProgramFault:
+            except ProgramFault as fault:
+                if fault.fault.kind not in VALUE_FAULTS:
+                    log.warning("passed over %s at seed %d, which another machine may ask: %s", id, seed, fault)
                 seed = item_seed(seed, turn)
         return await self._question(Recipe(id, seed, at), held_out)
 

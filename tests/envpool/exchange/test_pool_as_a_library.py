@@ -21,7 +21,7 @@ from envpool.exchange.snapshot import Snapshot, SnapshotError
 from envpool.families import kin
 from envpool.members import Member, Origin, Program, Status
 from envpool.returned import ProgramFault
-from envpool.sandbox import SandboxUnavailable
+from envpool.sandbox import SandboxLimits, SandboxUnavailable
 from envpool.split import is_held_out
 from envpool.store import NoPool, PoolReader, PoolWriter, StoreError
 from envpool.store.backup import backup
@@ -251,6 +251,21 @@ def test_what_fails_now_and_then_ends_no_series(tmp_path: Path) -> None:
             "some failed there"
         )
         assert pool.draw(asked[0].recipe.seed, member=alone.id) == asked[0]
+
+
+def test_a_draw_that_a_clock_ended_is_passed_over_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    def told(member: Member) -> list[str]:
+        limits = SandboxLimits(cpu_seconds=0.2)
+        with Pool(Snapshot({member.id: member}, {member.id: 0}, Provenance()), limits=limits) as pool:
+            assert len(pool.sample(6)) == 6
+        return [record.getMessage() for record in caplog.records if "another machine may ask" in record.getMessage()]
+
+    raising = rarely(0.3)
+    assert told(raising) == []
+    source = RARELY.format(share=0.3).replace('raise ValueError("now and then")', "while True: pass")
+    slow = Member(Program(source, "Rarely", "Add the numbers.", "list[int]", "int"), Origin.USER)
+    messages = told(slow)
+    assert messages and all(slow.id in message and "cpu_limit" in message for message in messages)
 
 
 def test_what_fails_always_is_passed_over_and_told_where_there_is_nobody_else(
