@@ -34,6 +34,8 @@ POLICY = "trainer"
 SAVE_SECONDS = 10.0
 JOURNAL_PAGE = 2000
 MOVES = {Rest: Status.RESTING, Retire: Status.RETIRED, Wake: Status.ACTIVE}
+ANSWERED = (Status.ACTIVE, Status.RESTING, Status.RETIRED)
+"""Whose answers are judged: one to a member that was retired since may come late."""
 
 
 class StandingRun:
@@ -244,5 +246,7 @@ class StandingPool:
 
 def _packages(pool: PoolWriter, places: Sequence[str]) -> list[str]:
     """The third-party packages that members say they import, where they lie if that is said."""
-    members = (pool.get(id) for id in (*pool.ids(Status.ACTIVE), *pool.ids(Status.RESTING)))
-    return placed({name for member in members if member for name in member.evidence.get(PACKAGES) or ()}, places)
+    members = (pool.get(id) for status in ANSWERED for id in pool.ids(status))
+    return placed(
+        {name for member in members if member for name in member.evidence.get(PACKAGES) or ()}, places
+    )

@@ -36,6 +36,23 @@ class Broken(Environment):
     def solve(self, x: int) -> int:
         return x
 """
+NEEDS_PARCEL = """
+import random
+
+from parcel import twice
+
+from envpool import Environment
+
+
+class Twice(Environment):
+    rule = "Double the input number."
+
+    def sample(self, rng: random.Random, level: int) -> int:
+        return rng.randint(10, 99)
+
+    def solve(self, x: int) -> int:
+        return twice(x)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -177,6 +194,23 @@ async def test_a_program_that_breaks_is_quarantined_and_others_are_asked(
     assert isinstance(failed, Failed)
     with PoolReader.open(pool) as reader:
         assert reader.status(broken.id) is Status.QUARANTINED
+
+
+async def test_a_late_answer_to_a_retired_program_finds_the_packages_that_it_imports(
+    pool: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "parcel").mkdir()
+    (tmp_path / "parcel/__init__.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    program = Program(NEEDS_PARCEL, "Twice", "Double the input number.", "int", "int")
+    twice = Member(program, Origin.USER, evidence={"packages": ["parcel"]})
+    with PoolWriter.open(pool) as writer:
+        writer.admit(twice)
+        writer.transition(twice.id, Status.RETIRED, "for this test")
+    async with StandingPool.open(pool, packages=[f"parcel={tmp_path}"]) as backend:
+        (outcome,) = await backend.score("a", "r", Recipe(twice.id, 1, 0), ["<answer>1</answer>"])
+    assert outcome == Scored(0.0)
+    with PoolReader.open(pool) as reader:
+        assert reader.status(twice.id) is Status.RETIRED
 
 
 @pytest.mark.parametrize("change", ["apart", "level", "unknown"])
