@@ -6,6 +6,7 @@ Invariant: a score is a verdict. Where there is none the machine is asked again,
 import os
 import threading
 import time
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class Scoring:
         self._pauses = tuple(pauses)
         self._opening = threading.Lock()
         self._pool: Pool | None = None
-        os.register_at_fork(after_in_child=self._forget)
+        _scorings.add(self)
 
     @property
     def pool(self) -> Pool:
@@ -70,3 +71,14 @@ class Scoring:
         """Nothing of the parent's works in a child: neither its threads nor a lock that one of them holds."""
         self._opening = threading.Lock()
         self._pool = None
+
+
+_scorings: weakref.WeakSet[Scoring] = weakref.WeakSet()
+
+
+def _forget_pools() -> None:
+    for scoring in list(_scorings):
+        scoring._forget()
+
+
+os.register_at_fork(after_in_child=_forget_pools)

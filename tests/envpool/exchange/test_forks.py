@@ -1,9 +1,11 @@
 """What a process that was forked has of its own: connections, sources, locks."""
 
+import gc
 import json
 import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from envpool.exchange import opening, task_sources
+from envpool.exchange.scoring import Scoring
 from envpool.exchange.service.client import ServiceClient
 from envpool.exchange.verifiers_taskset import PoolTaskConfig
 from envpool.store import PoolWriter
@@ -123,3 +126,18 @@ def test_a_child_opens_a_source_while_a_thread_of_its_parent_opens_it(
     ours = task_sources.source_of(settings)
     assert in_a_child(lambda: task_sources.source_of(settings) is ours) == "False"
     assert task_sources.source_of(settings) is ours
+
+
+def test_a_child_scores_on_a_pool_of_its_own(tmp_path: Path) -> None:
+    scoring = Scoring(night(tmp_path))
+    ours = scoring.pool
+    with scoring._opening:  # as if a thread were opening it
+        assert in_a_child(lambda: scoring.pool is ours) == "False"
+    assert scoring.pool is ours
+    scoring.close()
+
+
+def test_nothing_holds_a_scoring_that_nobody_has(tmp_path: Path) -> None:
+    gone = weakref.ref(Scoring(tmp_path))
+    gc.collect()
+    assert gone() is None
