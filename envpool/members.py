@@ -197,7 +197,7 @@ class Member:
                 record["held_out"],
                 record["fingerprint"],
                 record["embedding"],
-                dict(record["evidence"]),
+                _evidence(record["evidence"]),
                 record["created"],
             )
         except (KeyError, TypeError, ValueError) as error:
@@ -210,6 +210,14 @@ _PROGRAM_FIELDS = ("source", "name", "rule", "domain", "codomain", "oracle")
 def _digest(text: str) -> str:
     # Model text may hold lone surrogates; it still needs an id, if only to be rejected under it.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:ID_HEX_DIGITS]
+
+
+def _evidence(record: Mapping[str, Any]) -> dict[str, Any]:
+    evidence = dict(record)
+    packages = evidence.get("packages", ())
+    if not isinstance(packages, list | tuple) or not all(isinstance(name, str) for name in packages):
+        raise MemberError(f"evidence.packages is {packages!r}; it is a list of names")
+    return evidence
 
 
 def _material_to_dict(material: Program | Composite) -> dict[str, Any]:

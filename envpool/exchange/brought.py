@@ -12,7 +12,7 @@ from typing import Any
 from envpool.exchange.opening import read_pool
 from envpool.exchange.provenance import SAID
 from envpool.exchange.snapshot import SnapshotError
-from envpool.members import Member, Origin, Program
+from envpool.members import Member, MemberError, Origin, Program
 from envpool.shipped import Shipped
 from envpool.store.errors import StoreError
 
@@ -45,7 +45,7 @@ def _apart(members: Sequence[Member]) -> set[tuple[str, str]]:
 def _members(folder: str) -> Iterable[Member]:
     try:
         return read_pool(Path(folder).expanduser()).members.values()
-    except (StoreError, SnapshotError, OSError) as error:
+    except (StoreError, SnapshotError, MemberError, OSError) as error:
         raise NotBrought(f"{folder}: {error}") from error
 
 

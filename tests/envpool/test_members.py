@@ -1,4 +1,6 @@
 import dataclasses
+import re
+from typing import Any
 
 import pytest
 
@@ -80,6 +82,13 @@ def test_an_unknown_schema_is_refused_by_name() -> None:
         Member.from_dict(record | {"schema": 99})
     with pytest.raises(MemberError, match="broken member record"):
         Member.from_dict({name: value for name, value in record.items() if name != "origin"})
+
+
+@pytest.mark.parametrize("packages", [None, 5, "numpy", ["numpy", 5]])
+def test_packages_that_are_no_list_of_names_are_refused_by_field_and_value(packages: Any) -> None:
+    record = Member(DOUBLE, Origin.USER, evidence={"packages": packages}).to_dict()
+    with pytest.raises(MemberError, match=re.escape(f"evidence.packages is {packages!r}")):
+        Member.from_dict(record)
 
 
 @pytest.mark.parametrize("chains", [(), ((),), (("pa",), ("pb",))])

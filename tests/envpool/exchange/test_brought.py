@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from envpool.exchange.brought import brought
+from envpool.exchange.brought import NotBrought, brought
 from envpool.exchange.provenance import SAID
 from envpool.exchange.reasoning_gym import programs
 from envpool.members import Member, Origin, Program
@@ -76,3 +76,9 @@ def test_what_an_imported_program_says_of_itself_comes_along(tmp_path: Path) -> 
     assert set(offer.facts) == set(SAID)
     (found,) = brought([a_pool(tmp_path / "a", offer.source, evidence={**offer.facts, "normal": "code"})])
     assert found.facts == offer.facts
+
+
+def test_packages_that_are_no_names_are_refused_by_the_pool_and_what_it_says(tmp_path: Path) -> None:
+    folder = a_pool(tmp_path / "a", "x", evidence={"packages": "numpy"})
+    with pytest.raises(NotBrought, match=r"/a: .*evidence\.packages is 'numpy'"):
+        brought([folder])
