@@ -8,7 +8,7 @@ The same as `envolve run`; `python launch.py --help` lists the options.
 
 from __future__ import annotations
 
-from cluster.cli import run_main
+from cluster.entry import main
 
 if __name__ == "__main__":
-    run_main()
+    main("run")

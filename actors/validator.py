@@ -21,9 +21,12 @@ from envpool.admission.fallen import fallen_before
 from envpool.admission.form import bare
 from envpool.admission.verdict import Refusal
 from envpool.curation.parts import quarantined_parts
-from envpool.members import Composite, Member, Origin, Program
+from envpool.members import BROUGHT, Composite, Member, Origin, Program
 from envpool.shipped import Shipped
 from envpool.store import StoreError
+
+SHOWN = 5
+"""Names that an alarm gives."""
 
 
 class ValidatorActor(Actor):
@@ -130,6 +133,8 @@ class ValidatorActor(Actor):
         await self.ready()
         programs = self.config.programs()
         verdicts = await asyncio.gather(*(self._bring_in(program) for program in programs))
+        fell = [each for each, admitted in zip(programs, verdicts, strict=True) if not admitted]
+        await self._tell_of([each.name for each in fell if each.origin in BROUGHT])
         admitted = sum(verdicts)
         return {"admitted": admitted, "refused": len(programs) - admitted}
 
@@ -142,6 +147,14 @@ class ValidatorActor(Actor):
         if self._compared:
             told["review_agreement"] = self._agreement / self._compared
         return told
+
+    async def _tell_of(self, fell: list[str]) -> None:
+        """An alarm, where somebody's own programs have no place in this run."""
+        if fell:
+            some = ", ".join(fell[:SHOWN]) + ", ..." * (len(fell) > SHOWN)
+            why = "`envolve pool ls --status rejected` says why"
+            text = f"{len(fell)} of what pool.imports brings fell ({some}): {why}"
+            await self.peers.metrics.alarm("imports", text)
 
     async def _bring_in(self, program: Shipped) -> bool:
         if self.pool_reader.get(Program(program.source, "", "", "", "").id) is not None:

@@ -3,6 +3,6 @@
 Invariant: a command that only looks opens the pool's files read-only and needs no running cluster.
 """
 
-from cluster.cli.app import app, run_main
+from cluster.cli.app import app
 
-__all__ = ["app", "run_main"]
+__all__ = ["app"]

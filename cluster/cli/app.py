@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from inspect import cleandoc
 from typing import Any
@@ -71,8 +70,3 @@ app.command()(serve.serve)
 app.add_typer(pool.app, name="pool")
 app.add_typer(export.app, name="export")
 import_pool.register(app)
-
-
-def run_main() -> None:
-    """`launch.py`: the same as `envolve run`."""
-    app(["run", *sys.argv[1:]], prog_name="envolve")

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 from cluster.cli import app
 from envpool.answer_counts import Counts
+from envpool.bricks import read_bricks
 from envpool.members import BROUGHT, Composite, Member, Origin, Program, Status
 from tests.runs import RunFolder, ending_what_is_left, envolve
 from tests.simulated.runs import QUICK, merged
@@ -124,6 +125,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportingRun]:
     made, pool = folder / "environments", str(folder / "imported")
     write(made / "mine" / "second.py", SECOND)
     write(made / "mine" / "spread.py", SPREAD)
+    write(made / "mine" / "shout.py", shipped("strings/upper_case").replace("UpperCase", "Shout"))
     for what in (["folder", str(made)], [GYM, "count_bits", "leg_counting"]):
         told = CliRunner().invoke(app, ["import", *what, "--into", pool])
         assert told.exit_code == 0, told.stderr
@@ -139,6 +141,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImportingRun]:
         driver.wait(120)
 
 
+def shipped(brick: str) -> str:
+    """The source of a brick that the run begins with, so that a copy of it has no place there."""
+    ((_, source),) = read_bricks([brick])
+    return source
+
+
 def write(path: Path, source: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source, encoding="utf-8")
@@ -150,6 +158,13 @@ def test_what_a_run_began_with_is_asked_scored_counted_and_trained_on(run: Impor
     assert (bits.origin, bits.evidence["packages"]) == (Origin.IMPORTED, ["reasoning_gym"])
     assert (bits.may_use_packages, second.may_use_packages) == (True, False)
     assert run.counts(BITS).failures == 0
+
+
+def test_what_the_run_does_not_take_is_told(run: ImportingRun) -> None:
+    (alarm,) = [alarm for alarm in run.folder.status()["alarms"] if alarm["kind"] == "imports"]
+    assert alarm["text"].startswith("1 of what pool.imports brings fell (mine/shout): ")
+    (id,) = run.folder.pool.ids(Status.REJECTED)
+    assert (fallen := run.folder.pool.rejection(id)) is not None and fallen.gate == "duplicate"
 
 
 def test_what_was_set_apart_is_evaluated_on_and_never_trained_on_nor_composed(run: ImportingRun) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from cluster.cli import app, run_main
+from cluster.cli import app
+from cluster.entry import main
 from tests.cluster.sample import PROGRAM
 
 
@@ -40,7 +41,7 @@ def test_launch_py_says_the_same(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["launch.py", "--config", "local"])
     with pytest.raises(SystemExit, match="2"):
-        run_main()
+        main("run")
     assert "needs ray" in capsys.readouterr().err
 
 
