@@ -1,6 +1,7 @@
 """A folder of Python files in our contract, as offers: one environment a file, named after where it lies.
 
-Invariant: files are text here. What begins with `_` or `.`, and what a cache holds, is no environment.
+Invariant: files are text here. What begins with `_` or `.`, and what a cache holds, is no environment. One that cannot
+be read is offered as such, so that the others go on.
 """
 
 import re
@@ -17,7 +18,7 @@ _FIRST = re.compile(r"(?:^|,)\s*(\w+)")
 
 
 class NoPrograms(ValueError):
-    """A folder without an environment, or a file that cannot be read; the message names it."""
+    """A folder without an environment, or nothing that can be read; the message names it."""
 
 
 def offers(folder: Path, names: Sequence[str] = ("all",), packages: Sequence[str] = ()) -> list[Offer]:
@@ -29,14 +30,17 @@ def offers(folder: Path, names: Sequence[str] = ("all",), packages: Sequence[str
     if not files:
         raise NoPrograms(f"{folder} holds no environments: Python files with one Environment subclass each")
     wanted = tuple(Package.parse(package).top for package in packages)
-    return [_offer(name, files[name], wanted) for name in chosen(names, files, f"the folder {folder}")]
+    found = [_offer(name, files[name], wanted) for name in chosen(names, files, f"the folder {folder}")]
+    if all(offer.unreadable for offer in found):
+        raise NoPrograms(found[0].unreadable)
+    return found
 
 
 def _offer(name: str, file: Path, packages: Sequence[str]) -> Offer:
     try:
         source = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NoPrograms(f"{file} cannot be read: {error}") from error
+        return Offer(name, "", unreadable=f"{file} cannot be read: {error}")
     imported = _imported(source)
     return Offer(name, source, tuple(package for package in packages if package in imported))
 
@@ -47,7 +51,9 @@ def _imported(source: str) -> set[str]:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    found = (file.relative_to(folder) for file in sorted(folder.rglob("*.py")))
+    """Files, and links that lead nowhere: those are somebody's file all the same."""
+    every = (file for file in sorted(folder.rglob("*.py")) if file.is_file() or not file.exists())
+    found = (file.relative_to(folder) for file in every)
     return {
         str(file.with_suffix("")): folder / file
         for file in found

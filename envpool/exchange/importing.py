@@ -1,8 +1,9 @@
 """Bringing offers into a pool: each through the gates, and written before the next one is looked at.
 
-Invariants: an offer ends as one record, admitted or rejected with gate and reason, or, where the machine failed, as
-none. What the pool has seen is not judged again, so that an import that was cut short goes on where it stopped. Copies
-are looked for among all members, those set apart included. What an offer says of itself is kept in its evidence.
+Invariants: an offer ends as one record, admitted or rejected with gate and reason, or, where it could not be read or
+the machine failed, as none. What the pool has seen is not judged again, so that an import that was cut short goes on
+where it stopped. Copies are looked for among all members, those set apart included. What an offer says of itself is
+kept in its evidence.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ class Ended(StrEnum):
     THERE = "there"
     """The pool had it."""
     UNDECIDED = "undecided"
-    """The machine failed, which says nothing about it."""
+    """It could not be read, or the machine failed, which says nothing about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ async def bring_in(
     alone: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def row(offer: Offer) -> Row:
+        if offer.unreadable:
+            return Row(offer.name, Ended.UNDECIDED, "", "", offer.unreadable, offer.held_out)
         async with alone[bare(offer.source).id], free:
             known = door.seen(offer)
             if known is not None and not (again and known.ended is Ended.REJECTED):

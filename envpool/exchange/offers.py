@@ -29,6 +29,8 @@ class Offer:
     """For a member's evidence: where it is from, and its licence."""
     held_out: bool = False
     """Set apart whole, for evaluation."""
+    unreadable: str = ""
+    """Why there is no source, where it could not be read: nobody judges it, and it is told of beside the others."""
 
 
 def chosen(names: Sequence[str], known: Iterable[str], what: str) -> list[str]:

@@ -1,6 +1,7 @@
 """`envolve import`: what each pool takes in, what is told of the rest, and that nothing is lost on the way."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -164,6 +165,29 @@ def test_where_the_machine_fails_nothing_is_recorded_and_the_rest_goes_on(
         assert len(pool.ids()) == 1 and pool.ids(Status.REJECTED) == []
 
 
+def test_a_file_that_cannot_be_read_is_named_and_the_others_go_on(mine: Path, tmp_path: Path) -> None:
+    (mine / "latin.py").write_bytes(PROGRAM.replace("integers", "entiers \xe0 z\xe9ro").encode("latin-1"))
+    (mine / "gone.py").symlink_to(tmp_path / "nowhere.py")
+    (mine / "folder.py").mkdir()
+    (mine / "twos.py").rename(mine / "folder.py" / "twos.py")
+    told = bring("folder", mine, "--into", tmp_path / "new", "--json")
+    rows = rows_of(told)
+    assert {name: row["ended"] for name, row in rows.items()} == {
+        "broken": "rejected", "counting/large": "admitted", "folder.py/twos": "admitted",
+        "gone": "undecided", "latin": "undecided",
+    }  # fmt: skip
+    assert (told.exit_code, "the same command tries them again" in told.stderr) == (2, True)
+    for name, why in (("latin", "can't decode byte 0xe0"), ("gone", "No such file")):
+        assert f"{name}.py cannot be read: " in rows[name]["reason"] and why in rows[name]["reason"]
+
+
+def test_where_nothing_can_be_read_no_pool_is_made(tmp_path: Path) -> None:
+    (tmp_path / "latin.py").write_bytes(b"\xe9")
+    told = bring("folder", tmp_path / "latin.py", "--into", tmp_path / "new")
+    assert (told.exit_code, "latin.py cannot be read" in told.stderr) == (2, True)
+    assert not (tmp_path / "new").exists()
+
+
 def test_what_is_stopped_keeps_what_it_did_and_goes_on_where_it_was(
     mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -207,6 +231,8 @@ def test_a_package_that_is_not_installed_holds_back_only_what_needs_it(
         (["reasoning-gym", "word_sortin"], "did you mean 'word_sorting'"),
         (["folder", "mine", "two"], "did you mean 'twos'"),
         (["folder", "mine", "--report", "no/where.json"], "there is no folder no"),
+        (["folder", "mine", "--report", "mine"], "--report mine is no file but a folder"),
+        (["folder", "mine", "--report", "/proc/report.json"], "--report /proc/report.json cannot be written"),
         (["folder", "mine", "--package", "no-name"], "a package is written as name or name=folder"),
     ],
 )
@@ -217,6 +243,31 @@ def test_what_cannot_be_read_ends_with_one_line_and_code_two(
     told = bring(*arguments, "--into", "new")
     assert (told.exit_code, word in told.stderr, len(told.stderr.splitlines())) == (2, True, 1), told.stderr
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("into", ["/proc/nope/new", "mine/twos.py/new", "n" * 300])
+def test_a_place_that_can_hold_no_pool_ends_with_one_line_that_asks_for_another(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, into: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = bring("folder", mine, "--into", into)
+    assert (told.exit_code, len(told.stderr.splitlines())) == (2, 1), told.stderr
+    assert into in told.stderr and "another folder" in told.stderr
+
+
+def test_a_report_that_cannot_be_written_after_all_leaves_nothing_half_written_and_the_pool_as_it_is(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    (report := tmp_path / "reports" / "one.json").parent.mkdir()
+    monkeypatch.setattr(Path, "replace", full)
+    told = bring("folder", mine, "twos", "--into", tmp_path / "new", "--report", report)
+    assert (told.exit_code, "was not written (No space left" in told.stderr) == (2, True)
+    assert not list(report.parent.iterdir())
+    with PoolReader.open(tmp_path / "new") as pool:
+        assert len(pool.ids()) == 1
 
 
 class GoingRun:
