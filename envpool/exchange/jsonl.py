@@ -22,7 +22,7 @@ import yaml
 from envpool.contract import Instance
 from envpool.exchange.gathering import SPLITS, Gathering, Split
 from envpool.exchange.instances import answer_of, instance_from, plain
-from envpool.exchange.provenance import UNSAID, licence_of, lineage_of
+from envpool.exchange.provenance import UNSAID, Provenance, licence_of, lineage_of
 from envpool.exchange.snapshot import FILE, Snapshot, write_snapshot
 from envpool.members import Composite, Member
 from envpool.pool import Pool
@@ -62,8 +62,7 @@ TEXT = """---
 | --- | --- | --- |
 {splits}
 
-Out of {members} members of {run} at step {step}; levels are those of the policy {policy}. Fingerprint of the pool:
-`{fingerprint}`.
+Out of {members} members{source}; {levels}. Fingerprint of the pool: `{fingerprint}`.
 Licences of the members: {licences}; each line says its own. Written by Envolve {envolve}, {created}.
 
 `prompt` is what a solver sees, `answer` what a right response holds between `<answer>` and `</answer>`. Where several
@@ -117,7 +116,7 @@ def write_jsonl(
                 written[split] += 1
                 tell(written.total())
     write_snapshot(folder, pool.snapshot.members.values(), pool.snapshot.levels, pool.snapshot.provenance)
-    (folder / CARD).write_text(card(pool.snapshot, written), encoding="utf-8")
+    (folder / CARD).write_text(card(pool.snapshot, written, level), encoding="utf-8")
     return Written(dict(written), dict(gathering.left_out))
 
 
@@ -145,8 +144,8 @@ def instance_of(row: Mapping[str, Any]) -> Instance:
     return instance_from(json.loads(row["scoring"]), row["prompt"])
 
 
-def card(snapshot: Snapshot, counts: Mapping[Split, int]) -> str:
-    """The card of the data set: its head is what Hugging Face reads."""
+def card(snapshot: Snapshot, counts: Mapping[Split, int], level: int | None = None) -> str:
+    """The card of the data set, asked at the pool's own levels or at `level`: its head is what Hugging Face reads."""
     licences = {
         licence_of(snapshot.members[id], snapshot.members.__getitem__, snapshot.provenance.licence)
         for id in snapshot.levels
@@ -165,15 +164,31 @@ def card(snapshot: Snapshot, counts: Mapping[Split, int]) -> str:
         head=yaml.safe_dump(head, sort_keys=False),
         splits="\n".join(f"| {split} | {count:,} | {MEANING[split]} |" for split, count in counts.items()),
         members=len(snapshot.levels),
-        run=said.run or "no run",
-        step=said.step,
-        policy=said.policy or "none",
+        source=_source(said),
+        levels=_levels(snapshot, level),
         fingerprint=snapshot.fingerprint,
         licences=", ".join(sorted(licences)),
         envolve=said.envolve,
         created=said.created,
         file=FILE,
     )
+
+
+def _source(said: Provenance) -> str:
+    """Where the pool is from, as the card goes on; empty where no run is named."""
+    if not said.run:
+        return ""
+    return f" of {said.run} at step {said.step}" if said.policy else f" of {said.run}"
+
+
+def _levels(snapshot: Snapshot, level: int | None) -> str:
+    """Which levels the questions have."""
+    if level is not None:
+        return f"programs were asked at level {level}"
+    if len(found := set(snapshot.levels.values())) == 1:
+        return f"all levels are {found.pop()}"
+    policy = snapshot.provenance.policy
+    return f"levels are those of the policy {policy}" if policy else "levels are the lowest of each member"
 
 
 def _name(member: Member) -> str:

@@ -11,7 +11,9 @@ from exchanged import APART, members, write_members
 from envpool import Pool
 from envpool.contract import Scored
 from envpool.exchange.gathering import SPLITS, Gathering
-from envpool.exchange.jsonl import Written, instance_of, write_jsonl
+from envpool.exchange.jsonl import Written, card, instance_of, write_jsonl
+from envpool.exchange.provenance import Provenance
+from envpool.exchange.snapshot import Snapshot
 from envpool.members import Member, Origin, Program
 from envpool.split import is_held_out
 
@@ -92,6 +94,32 @@ def test_the_same_seed_gives_the_same_lines_and_more_of_them_begin_alike(
     again = (tmp_path / "train.jsonl").read_text(encoding="utf-8").splitlines()
     assert again == (exported[0] / "train.jsonl").read_text(encoding="utf-8").splitlines()[:12]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["README.md", "members.jsonl", "train.jsonl"]
+
+
+RUN = Provenance(run="night", policy="main", step=12)
+
+
+@pytest.mark.parametrize(
+    ("said", "levels", "asked", "line"),
+    [
+        (RUN, (0, 2), None, "of night at step 12; levels are those of the policy main."),
+        (RUN, (0, 0), None, "of night at step 12; all levels are 0."),
+        (RUN, (0, 2), 1, "of night at step 12; programs were asked at level 1."),
+        (Provenance(run="shipped"), (0, 0), None, "of shipped; all levels are 0."),
+        (Provenance(policy="main"), (0, 0), None, "members; all levels are 0."),
+        (Provenance(), (0, 2), None, "members; levels are the lowest of each member."),
+    ],
+)
+def test_the_card_says_which_levels_were_asked_and_whose_they_are(
+    found: dict[str, Member], said: Provenance, levels: tuple[int, int], asked: int | None, line: str
+) -> None:
+    first, second = (found[name].id for name in ("inversion_count", "sort"))
+    snapshot = Snapshot(
+        {member.id: member for member in found.values()},
+        dict(zip((first, second), levels, strict=True)),
+        said,
+    )
+    assert line in card(snapshot, {"train": 3}, asked)
 
 
 FEW = """
