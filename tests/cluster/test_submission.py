@@ -42,7 +42,9 @@ def soil(checkout: Path) -> None:
         ".git/objects/pack", ".venv/lib/torch.so", "runs/demo/pool/data.mdb", "elsewhere/demo/pool/data.mdb",
         "elsewhere/demo/checkpoints/step-1/model.safetensors", "elsewhere/demo/samples/version-1.parquet",
         "actors/__pycache__/base.pyc", "build/lib/actors/base.py", "envolve.egg-info/PKG-INFO", "wandb/run-1/log",
-        ".mypy_cache/3.11/x.json", ".pytest_cache/v/x",
+        ".mypy_cache/3.11/x.json", ".pytest_cache/v/x", "pool/members.jsonl", "pools/mine/lock",
+        "imported/config.yaml", "exports/questions/train.jsonl", "exported/envolve_reward.py", "out/gym/pyproject.toml",
+        "report.json", "RLVE/Gym/environment.py",
     ):  # fmt: skip
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_bytes(b"\0" * 100_000)
