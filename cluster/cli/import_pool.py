@@ -24,8 +24,11 @@ app = typer.Typer(no_args_is_help=True, help="Bring environments of others into 
 
 
 def _no_file(into: Path | None) -> Path | None:
-    if into is not None and into.exists() and not into.is_dir():
-        fail(f"--into {into} is a file; a pool is a folder", 2)
+    try:
+        if into is not None and into.exists() and not into.is_dir():
+            fail(f"--into {into} is a file; a pool is a folder", 2)
+    except OSError as error:
+        fail(f"--into {into} cannot be looked at ({error.strerror or error}); give another folder", 2)
     return into
 
 

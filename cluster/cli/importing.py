@@ -66,8 +66,8 @@ def carry_out(wish: Wish, offers: Sequence[Offer], packages: Sequence[str] = ())
     """Bring the offers in and end the command as its help says; `packages` say where some lie that offers name."""
     if wish.held_out:
         offers = [replace(offer, held_out=True) for offer in offers]
-    if wish.report is not None and not wish.report.parent.is_dir():
-        fail(f"--report {wish.report}: there is no folder {wish.report.parent}", 2)
+    if wish.report is not None:
+        _refuse_unwritable(wish.report)
     run_at = _run(wish)
     path = pool_folder(run_at) if run_at else wish.into
     assert path is not None
@@ -131,6 +131,10 @@ def _writable(path: Path) -> Iterator[PoolWriter]:
     except StoreError as error:
         raise StoreError(
             f"{error}; a pool that stands still is imported into while nobody else writes it"
+        ) from error
+    except OSError as error:
+        raise StoreError(
+            f"no pool can be made in {path} ({error.strerror or error}); give --into another folder"
         ) from error
     with pool:
         yield pool
@@ -248,10 +252,37 @@ def _line(row: Row) -> str:
     return visible(f"{row.name}  {what}{marks}: {reason}")
 
 
-def _write(path: Path, whole: dict[str, Any]) -> None:
-    scratch = path.with_name(f".{path.name}.{os.getpid()}")
-    scratch.write_text(json.dumps(whole, indent=1), encoding="utf-8")
-    scratch.replace(path)
+def _refuse_unwritable(report: Path) -> None:
+    """Before the work, which would have no report."""
+    try:
+        if report.exists() and not report.is_file():
+            fail(
+                f"--report {report} is no file but a folder or a device; give a file, such as report.json", 2
+            )
+        if not report.parent.is_dir():
+            fail(f"--report {report}: there is no folder {report.parent}", 2)
+        _scratch(report).touch()
+        _scratch(report).unlink()
+    except OSError as error:
+        fail(f"--report {report} cannot be written ({error.strerror or error}); give a file elsewhere", 2)
+
+
+def _write(report: Path, whole: dict[str, Any]) -> None:
+    scratch = _scratch(report)
+    try:
+        scratch.write_text(json.dumps(whole, indent=1), encoding="utf-8")
+        scratch.replace(report)
+    except OSError as error:
+        scratch.unlink(missing_ok=True)
+        fail(
+            f"--report {report} was not written ({error.strerror or error}); what was decided is in the pool, and the "
+            "same command tells it again",
+            UNDECIDED,
+        )
+
+
+def _scratch(report: Path) -> Path:
+    return report.with_name(f".{report.name}.{os.getpid()}")
 
 
 def _where(offers: Sequence[Offer], given: Sequence[str]) -> list[str]:
