@@ -40,6 +40,8 @@ PAUSES = (0.1, 8.0)
 """Seconds before the second try, and at most; doubled in between (ours)."""
 AGAIN = (408, 429, 500, 502, 503, 504)
 """Statuses that speak of the moment, not of the request."""
+RecipeLike = Recipe | Mapping[str, Any]
+"""A recipe, or what its `to_dict` gives."""
 
 
 class ServiceUnavailable(ServiceError):
@@ -108,12 +110,14 @@ class ServiceClient:
         while True:
             yield from self.sample(ahead)
 
-    def score(self, recipe: Recipe, responses: Sequence[str], request: str = "") -> list[Outcome]:
-        """One outcome a response. Without a name each call is a request of its own. Raises ServiceError."""
+    def score(self, recipe: RecipeLike, responses: Sequence[str], request: str = "") -> list[Outcome]:
+        """One outcome a response. Without a name each call is a request of its own. Raises ServiceError, TypeError."""
         scoring = self._scoring(recipe, responses, request)
         return _outcomes(self._asked("POST", "/score", scoring), len(responses))
 
-    async def score_async(self, recipe: Recipe, responses: Sequence[str], request: str = "") -> list[Outcome]:
+    async def score_async(
+        self, recipe: RecipeLike, responses: Sequence[str], request: str = ""
+    ) -> list[Outcome]:
         """As `score`."""
         scoring = self._scoring(recipe, responses, request)
         return _outcomes(await self._asked_async("POST", "/score", scoring), len(responses))
@@ -134,8 +138,10 @@ class ServiceClient:
     def _sampling(self, count: int) -> dict[str, Any]:
         return {"client": self.client, "count": count}
 
-    def _scoring(self, recipe: Recipe, responses: Sequence[str], request: str) -> dict[str, Any]:
+    def _scoring(self, recipe: RecipeLike, responses: Sequence[str], request: str) -> dict[str, Any]:
         request = request or secrets.token_hex(16)
+        if not isinstance(recipe, Recipe):  # kept as JSON meanwhile
+            recipe = Recipe.from_dict(recipe)
         return {
             "client": self.client,
             "request": request,

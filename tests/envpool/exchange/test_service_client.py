@@ -73,6 +73,19 @@ def test_clients_that_ask_at_once_are_answered_and_each_answer_is_counted_once(
     assert attempts(folder) == sent
 
 
+def test_a_recipe_that_was_kept_as_json_is_as_good_and_what_is_none_is_refused_here(
+    folder: Path, library: Pool
+) -> None:
+    with hosted(folder) as server, ServiceClient(server.url) as client:
+        (question,) = client.sample()
+        kept = json.loads(json.dumps(question.recipe.to_dict()))
+        assert client.score(kept, [perfect(library.build(question.recipe))]) == [Scored(1.0)]
+        with pytest.raises(TypeError, match="colour"):
+            client.score({**kept, "colour": "red"}, ["?"])
+        with pytest.raises(TypeError, match="seed"):
+            client.score({"member": question.recipe.member}, ["?"])
+
+
 def test_a_service_that_is_away_costs_time_and_nothing_else(folder: Path, library: Pool) -> None:
     async def train(client: ServiceClient) -> int:
         answered = 0
