@@ -15,6 +15,7 @@ from rich.console import Console
 from cluster.going import lives
 from cluster.inspect.visible import visible
 from cluster.run_folder import CONFIG_FILE, begun, pool_of
+from envpool.exchange.opening import store_at
 from envpool.members import Status
 from envpool.store import PoolReader, StoreError
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 Run = Annotated[str, typer.Option("--run", help="The run's name; the newest one without it.")]
 Folder = Annotated[Path, typer.Option("--folder", help="Where run folders lie.")]
+PoolAt = Annotated[
+    Path | None,
+    typer.Option("--pool", help="A pool by its own folder, as an import makes one, in place of a run's."),
+]
 Address = Annotated[
     str,
     typer.Option(
@@ -70,11 +75,19 @@ def run_folder(run: str, folder: Path) -> Path:
     if not run:
         if newest := _newest(folder):
             return newest
-        fail(f"no run in {folder.resolve()}; start one with `envolve run`, or say where with --folder")
+        hint = "; start one with `envolve run`, or say where with --folder"
+        fail(f"no run in {folder.resolve()}{_pool_among(folder, *sorted(folder.glob('*'))) or hint}")
     if (folder / run / CONFIG_FILE).is_file():
         return folder / run
     close = difflib.get_close_matches(run, [path.name for path in _runs(folder)], n=1)
-    fail(f"no run {run!r} in {folder.resolve()}" + (f"; did you mean {close[0]!r}?" if close else ""))
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    fail(f"no run {run!r} in {folder.resolve()}{_pool_among(folder / run, Path(run)) or hint}")
+
+
+def _pool_among(*places: Path) -> str:
+    """A hint to the pool by itself that may have been meant for a run."""
+    found = next((place for place in places if (place / "data.mdb").is_file()), None)
+    return f", but a pool by itself: look into it with `envolve pool ls --pool {found}`" if found else ""
 
 
 def absent(folder: Path, what: str) -> NoReturn:
@@ -114,10 +127,29 @@ def pool_folder(folder: Path) -> Path:
     return path
 
 
+def pool_meant(run: str, folder: Path, pool: Path | None) -> Path:
+    """Where the pool lies that is asked for: a run's, or one by its folder; ends the command when there is none."""
+    if pool is None:
+        return pool_folder(run_folder(run, folder))
+    if run:
+        fail("--run names a run's pool and --pool says where one lies: give one of the two", 2)
+    try:
+        found = store_at(pool)
+    except (StoreError, OSError) as error:
+        fail(str(error))
+    return found or fail(f"no pool in {pool.resolve()}: it holds neither data.mdb nor a run's {CONFIG_FILE}")
+
+
 @contextmanager
 def opened(folder: Path) -> Iterator[PoolReader]:
     """The run's pool, read-only; ends the command when it cannot be read."""
-    path = pool_folder(folder)
+    with opened_at(pool_folder(folder)) as reader:
+        yield reader
+
+
+@contextmanager
+def opened_at(path: Path) -> Iterator[PoolReader]:
+    """The pool in this folder, read-only; ends the command when it cannot be read."""
     try:
         with PoolReader.open(path) as reader:
             yield reader

@@ -17,7 +17,19 @@ from rich.text import Text
 
 from cluster.cli import pool_census, pool_durability, pool_families, pool_funnel, pool_proposals
 from cluster.cli.judge import judged
-from cluster.cli.places import RUNS, Folder, Run, console, fail, opened, pool_folder, run_folder, whole_id
+from cluster.cli.places import (
+    RUNS,
+    Folder,
+    PoolAt,
+    Run,
+    console,
+    fail,
+    opened_at,
+    pool_folder,
+    pool_meant,
+    run_folder,
+    whole_id,
+)
 from cluster.cli.pool_families import family_name
 from cluster.inspect.history import history
 from cluster.inspect.visible import visible
@@ -28,7 +40,7 @@ from envpool.families import family_of
 from envpool.members import Composite, Origin, Status
 from envpool.store import PoolReader, PoolWriter, StoreError
 
-app = typer.Typer(no_args_is_help=True, help="Look into a run's pool, add to it, and keep it whole.")
+app = typer.Typer(no_args_is_help=True, help="Look into a pool, add to it, and keep it whole.")
 pool_census.register(app)
 pool_durability.register(app)
 pool_families.register(app)
@@ -44,12 +56,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")
 def list_members(
     run: Run = "",
     folder: Folder = RUNS,
+    pool: PoolAt = None,
     status: Annotated[Status | None, typer.Option(help="Only members of this status.")] = None,
     origin: Annotated[Origin | None, typer.Option(help="Only members made by this maker.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Members with status, maker, signature and success; with --status rejected, why candidates fell."""
-    with opened(run_folder(run, folder)) as reader, reader.snapshot():
+    with opened_at(pool_meant(run, folder, pool)) as reader, reader.snapshot():
         if status is Status.REJECTED:
             rows = [_rejected_row(reader, id) for id in reader.ids(status, origin)]
         else:
@@ -75,10 +88,11 @@ def show_member(
     id: Annotated[str, typer.Argument(help="An id, or the beginning of one.")],
     run: Run = "",
     folder: Folder = RUNS,
+    pool: PoolAt = None,
     as_json: AsJson = False,
 ) -> None:
     """One member: its question, lineage, evidence, answers by level, history and source; or why a candidate fell."""
-    with opened(run_folder(run, folder)) as reader, reader.snapshot():
+    with opened_at(pool_meant(run, folder, pool)) as reader, reader.snapshot():
         record = _record(reader, whole_id(reader, id))
     if as_json:
         typer.echo(json.dumps(record, indent=1, default=str))

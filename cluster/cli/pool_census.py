@@ -17,7 +17,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from cluster.cli.advance import Advance
-from cluster.cli.places import RUNS, console, fail, opened, run_folder
+from cluster.cli.places import RUNS, PoolAt, console, fail, opened_at, pool_meant
 from cluster.inspect.visible import visible
 from envpool.admission.form import read
 from envpool.bricks import read_bricks
@@ -74,6 +74,7 @@ def census(
         Path | None,
         typer.Option("--folder", help=f"Where run folders lie ({RUNS}/ without it); only with --run."),
     ] = None,
+    pool: PoolAt = None,
     composites: Annotated[
         int,
         typer.Option(
@@ -87,7 +88,7 @@ def census(
 ) -> None:
     """Bricks per signature, the type graph, chains per length, and how evenly a sample of composites uses the bricks.
 
-    The bricks are the shipped ones, or a run's: its pool's active programs that are not held out.
+    The bricks are the shipped ones, or a pool's: its active programs that are not held out.
     Chains are counted by types alone: each output is of the type that the next brick takes. A brick may stand twice
     in one, and whether it runs on an input is not tried. No chain is counted beyond 6 bricks, the most that are
     composed: "6 or more" says that it could go on.
@@ -96,8 +97,11 @@ def census(
     """
     if folder and not run:
         fail("--folder says where run folders lie; add --run NAME, or leave it out for the shipped bricks", 2)
+    place = pool_meant(run, folder or RUNS, pool) if run or pool else None
     try:
-        bricks, used = asyncio.run(_counted(run, folder or RUNS, composites, seed))
+        bricks, used = asyncio.run(
+            _counted(place, f"in the pool {f'of {run}' if run else pool}", composites, seed)
+        )
     except SandboxUnavailable as error:
         fail(str(error))
     except InfrastructureFault as error:
@@ -109,11 +113,11 @@ def census(
         console().print(_picture(bricks, graph, composites, used))
 
 
-async def _counted(run: str, folder: Path, count: int, seed: int) -> tuple[Bricks, Coverage]:
+async def _counted(pool: Path | None, whose: str, count: int, seed: int) -> tuple[Bricks, Coverage]:
     executor = LocalExecutor()
     try:
         with Advance() as advance:
-            bricks = _of_pool(run_folder(run, folder)) if run else await _shipped(executor, advance)
+            bricks = _of_pool(pool, whose) if pool else await _shipped(executor, advance)
             made = await _sampled(executor, bricks, count, seed, advance)
     finally:
         executor.close()
@@ -130,17 +134,15 @@ async def _shipped(executor: LocalExecutor, advance: Advance) -> Bricks:
     return Bricks("shipped", list(members.values()), {member.id: name for name, member in members.items()})
 
 
-def _of_pool(place: Path) -> Bricks:
-    with opened(place) as reader, reader.snapshot():
+def _of_pool(place: Path, whose: str) -> Bricks:
+    with opened_at(place) as reader, reader.snapshot():
         active = [member for id in reader.ids(Status.ACTIVE) if (member := reader.get(id)) is not None]
     usable = {
         each.id: each.material.name
         for each in active
         if isinstance(each.material, Program) and not each.held_out
     }
-    return Bricks(
-        f"in the pool of {place.name}", [each for each in active if each.id in usable], usable, True
-    )
+    return Bricks(whose, [each for each in active if each.id in usable], usable, True)
 
 
 async def _sampled(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from cluster.cli.places import RUNS, Folder, Run, console, opened, run_folder
+from cluster.cli.places import RUNS, Folder, PoolAt, Run, console, opened_at, pool_meant
 from cluster.inspect.visible import visible
 from envpool.families import family_of
 from envpool.members import Composite
@@ -24,10 +24,11 @@ def register(app: typer.Typer) -> None:
 def list_families(
     run: Run = "",
     folder: Folder = RUNS,
+    pool: PoolAt = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
 ) -> None:
     """Families with their members by status, the largest first."""
-    with opened(run_folder(run, folder)) as reader, reader.snapshot():
+    with opened_at(pool_meant(run, folder, pool)) as reader, reader.snapshot():
         rows = _rows(reader)
     if as_json:
         typer.echo(json.dumps(rows, indent=1))

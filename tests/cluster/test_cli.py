@@ -117,6 +117,41 @@ def test_pool_ls_as_json_counts_answers_at_the_level_they_were_given(runs: Path)
     assert (rows[FUSED.id]["answers"], rows[FUSED.id]["level"]) == (8, 2)
 
 
+@pytest.mark.parametrize("place", ["demo/pool", "demo"], ids=["its own folder", "a run's"])
+@pytest.mark.parametrize(
+    "command", [["ls"], ["show", FIRST.id[:10]], ["families"], ["census", "--composites", "0"]]
+)
+def test_a_pool_is_looked_into_by_its_path_as_by_its_run(
+    runs: Path, command: list[str], place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_run = envolve("pool", *command, "--run", "demo", "--folder", runs, "--json")
+    monkeypatch.chdir(runs.parent)  # where no run lies
+    by_path = envolve("pool", *command, "--pool", runs / place, "--json")
+    assert (by_path.exit_code, by_path.stdout) == (0, of_run.stdout), by_path.output
+
+
+def test_where_no_pool_lies_or_a_run_is_named_as_well_a_path_is_refused(runs: Path) -> None:
+    nowhere = envolve("pool", "ls", "--pool", runs / "demo" / "none")
+    assert (nowhere.exit_code, nowhere.stdout) == (1, "")
+    assert (
+        f"no pool in {runs / 'demo' / 'none'}: it holds neither data.mdb nor a run's config.yaml"
+        in nowhere.stderr
+    )
+    both = envolve("pool", "ls", "--pool", runs / "demo" / "pool", "--run", "demo")
+    assert (both.exit_code, "give one of the two" in both.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("run", [[], ["--run", "mine"]])
+def test_a_pool_by_itself_where_a_run_was_looked_for_is_pointed_at(
+    runs: Path, tmp_path: Path, run: list[str]
+) -> None:
+    mine = tmp_path / "pools" / "mine"
+    mine.parent.mkdir()
+    (runs / "demo" / "pool").rename(mine)
+    result = envolve("pool", "ls", "--folder", mine.parent, *run)
+    assert (result.exit_code, f"envolve pool ls --pool {mine}" in result.stderr) == (1, True), result.stderr
+
+
 def test_pool_families_counts_members_by_family_and_names_the_founder(runs: Path) -> None:
     with PoolWriter.open(runs / "demo" / "pool", map_size=0) as pool:
         for id in (FIRST.id, SECOND.id):
