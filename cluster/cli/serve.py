@@ -29,6 +29,9 @@ LOCAL = "127.0.0.1"
 POLICY = "trainer"
 TOKEN = "ENVOLVE_TOKEN"
 NEEDED = ("fastapi", "uvicorn")
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65_535, help=f"Port; {PORT} without it, 0 takes a free one.")
+]
 
 
 def serve(
@@ -53,9 +56,7 @@ def serve(
     host: Annotated[
         str, typer.Option(help=f"Address to listen at; {LOCAL} without it. Another one needs {TOKEN}.")
     ] = "",
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65_535, help=f"Port; {PORT} without it, 0 takes a free one.")
-    ] = None,
+    port: Port = None,
     package: Annotated[
         list[str] | None,
         typer.Option(help="With --pool: where a package lies that its programs import, as name=folder."),
