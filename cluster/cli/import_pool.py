@@ -17,27 +17,44 @@ from cluster.cli.places import RUNS, Address, Folder, Run, fail
 from envpool.exchange import folder as own_files
 from envpool.exchange import rlve
 from envpool.exchange.offers import UnknownTask
+from envpool.exchange.opening import DATA
 from envpool.members import Origin
+from envpool.run_pool import CONFIG_FILE
 from envpool.sandbox.results import SandboxUnavailable
+from envpool.store.locking import WRITER_LOCK
 
 app = typer.Typer(no_args_is_help=True, help="Bring environments of others into a pool, through every gate.")
 
 
-def _no_file(into: Path | None) -> Path | None:
+def _fit(into: Path | None) -> Path | None:
+    """A pool's or a run's folder, or one that a pool can be made in: not beside files that are somebody's."""
     try:
         if into is not None and into.exists() and not into.is_dir():
             fail(f"--into {into} is a file; a pool is a folder", 2)
+        if into is not None and (others := _others(into)):
+            fail(
+                f"--into {into} holds no pool but other files ({', '.join(others[:3])}); a new pool wants a folder "
+                "that is not there or empty",
+                2,
+            )
     except OSError as error:
         fail(f"--into {into} cannot be looked at ({error.strerror or error}); give another folder", 2)
     return into
+
+
+def _others(into: Path) -> list[str]:
+    """What lies in a folder that is neither a run's nor a pool's, without what a pool's making leaves if cut off."""
+    if not into.is_dir() or any((into / kept).is_file() for kept in (CONFIG_FILE, DATA)):
+        return []
+    return sorted({entry.name for entry in into.iterdir()} - {WRITER_LOCK, "lock.mdb"})
 
 
 Into = Annotated[
     Path | None,
     typer.Option(
         "--into",
-        callback=_no_file,
-        help="A pool by itself, made where there is none, in place of a run's pool.",
+        callback=_fit,
+        help="A pool by itself, made where there is none (the folder new or empty), in place of a run's pool.",
     ),
 ]
 HeldOut = Annotated[

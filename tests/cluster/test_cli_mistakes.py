@@ -59,6 +59,25 @@ def test_a_file_is_no_pool_to_import_into(tmp_path: Path) -> None:
     assert (result.exit_code, "is a file; a pool is a folder" in result.stderr) == (2, True)
 
 
+def test_a_folder_of_other_files_is_no_place_for_a_new_pool(tmp_path: Path) -> None:
+    file = tmp_path / "mine" / "large.py"
+    file.parent.mkdir()
+    file.write_text(PROGRAM, encoding="utf-8")
+    result = envolve("import", "folder", file.parent, "--into", file.parent)
+    assert (result.exit_code, "no pool but other files (large.py)" in result.stderr) == (2, True), (
+        result.stderr
+    )
+    assert list(file.parent.iterdir()) == [file]
+
+
+def test_a_pool_whose_making_was_cut_off_is_made_where_it_was_begun(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "pool").mkdir()
+    (tmp_path / "pool" / "writer.lock").write_text("1\n", encoding="ascii")
+    result = envolve("import", "folder", tmp_path / "mine.py", "--into", tmp_path / "pool")
+    assert result.exit_code == 0, result.output
+
+
 def test_a_full_folder_is_refused_before_the_pool_is_read(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("", encoding="utf-8")
     result = envolve("export", "snapshot", "no such pool", tmp_path)
