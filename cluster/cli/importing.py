@@ -306,7 +306,7 @@ def _configured(run_at: Path) -> Sequence[str]:
 def _say_how_to_go_on(
     path: Path, run_at: Path | None, offers: Sequence[Offer], given: Sequence[str], rows: Sequence[Row]
 ) -> None:
-    """On standard error: how a run gets to train on what was brought in."""
+    """On standard error: how what was brought in is looked at, and how a run gets to train on it."""
     inside = {row.name for row in rows if row.ended in (Ended.ADMITTED, Ended.THERE)}
     used = [offer for offer in offers if offer.name in inside]
     if not used:
@@ -314,6 +314,7 @@ def _say_how_to_go_on(
     if run_at is None:
         packages = ",".join(placed(_needed(used), given))
         more = f" sandbox.packages={packages}" if packages else ""
+        typer.echo(f"to look into it: envolve pool ls --pool {path}", err=True)
         typer.echo(f"to train on it: envolve run pool.imports={path}{more}", err=True)
     elif not lives(run_at) and (absent := lacking(_needed(used), kept := _configured(run_at))):
         every = ",".join([*kept, *placed(absent, given)])

@@ -74,6 +74,7 @@ def test_a_folder_becomes_a_pool_and_every_file_is_accounted_for(mine: Path, tmp
     assert lines[1].startswith("counting/large  admitted: p")
     assert "2 of 3 in the pool; rejected at imports 1" in told.stdout
     assert f"envolve run pool.imports={into}" in told.stderr
+    assert f"envolve pool ls --pool {into}" in told.stderr
     whole = json.loads(report.read_text(encoding="utf-8"))
     assert (whole["offered"], whole["counts"], whole["gates"]) == (
         3,
