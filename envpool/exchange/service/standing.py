@@ -7,7 +7,7 @@ policy's alone, which is the first one that it was served to, where no run made 
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -16,15 +16,15 @@ from typing import Any, Self, TypeVar
 from envpool.admission.admission import Admission
 from envpool.answer_counts import AnswerCount
 from envpool.async_pool import PACKAGES
-from envpool.contract import Outcome, Recipe
+from envpool.contract import Failed, Outcome, Recipe
 from envpool.curation import CurationSettings, Curator, Decision, Promote, Rest, Retire, Wake
-from envpool.curation.standings import standing_in
+from envpool.curation.standings import PLAYING, standing_in
 from envpool.exchange.service.backend import Question
 from envpool.exchange.service.live import LiveBackend
 from envpool.execution import Examiner
 from envpool.members import Composite, Member, Status
-from envpool.sandbox import LocalExecutor
-from envpool.sandbox.packages import placed
+from envpool.sandbox import LocalExecutor, SandboxUnavailable
+from envpool.sandbox.packages import Packages, lacking, placed
 from envpool.store import NoPool, PoolWriter, StoreError
 from envpool.store.group_commit import GroupCommit
 
@@ -34,8 +34,6 @@ POLICY = "trainer"
 SAVE_SECONDS = 10.0
 JOURNAL_PAGE = 2000
 MOVES = {Rest: Status.RESTING, Retire: Status.RETIRED, Wake: Status.ACTIVE}
-ANSWERED = (Status.ACTIVE, Status.RESTING, Status.RETIRED)
-"""Whose answers are judged: one to a member that was retired since may come late."""
 
 
 class StandingRun:
@@ -172,7 +170,7 @@ class StandingPool:
         settings: CurationSettings | None = None,
         packages: Sequence[str] = (),
     ) -> None:
-        self._writer = writer
+        self._writer, self._packages = writer, tuple(packages)
         self._executor = LocalExecutor(packages=packages)
         self._run = StandingRun(writer, policy, settings, packages)
         self._backend = LiveBackend(
@@ -189,7 +187,8 @@ class StandingPool:
     ) -> Self:
         """The pool in this folder. `packages` says where one lies that its programs import: "name=folder".
 
-        Raises StoreError, also where a run or another service holds it; SandboxUnavailable for a missing package.
+        Raises StoreError, also where a run or another service holds it; SandboxUnavailable for a missing package, but
+        for one that only retired members import.
         """
         if not (Path(path) / "data.mdb").is_file():
             raise NoPool(f"there is no pool in {path}")  # one would be made
@@ -221,13 +220,20 @@ class StandingPool:
     async def score(
         self, client: str, request: str, recipe: Recipe, responses: Sequence[str]
     ) -> list[Outcome]:
-        """As `Backend.score`."""
+        """As `Backend.score`. What cannot run here is not run: that a package is missing speaks against no program."""
+        if absent := self._absent(recipe.member):
+            reason = f"{recipe.member} imports {', '.join(absent)}, which this service has not"
+            return [Failed(reason)] * len(responses)
         return await self._backend.score(client, request, recipe, responses)
 
     async def status(self) -> dict[str, Any]:
         """As `Backend.status`."""
         status = await self._backend.status()
         return {**status, "kind": "pool", "path": str(self._writer.path), "curation": self._run.gauges()}
+
+    def _absent(self, id: str) -> list[str]:
+        member = self._writer.get(id)
+        return lacking(member.evidence.get(PACKAGES) or (), self._packages) if member else []
 
     def _member(self, id: str) -> Member:
         member = self._writer.get(id)
@@ -245,8 +251,23 @@ class StandingPool:
 
 
 def _packages(pool: PoolWriter, places: Sequence[str]) -> list[str]:
-    """The third-party packages that members say they import, where they lie if that is said."""
-    members = (pool.get(id) for status in ANSWERED for id in pool.ids(status))
-    return placed(
-        {name for member in members if member for name in member.evidence.get(PACKAGES) or ()}, places
-    )
+    """The third-party packages that members say they import, where they lie if that is said.
+
+    An answer to a retired member may come late, but nobody is asked it: what only those import may be missing.
+    """
+    needed, late = _imports(pool, PLAYING), _imports(pool, [Status.RETIRED])
+    return placed(needed | {name for name in late - needed if _is_there(name, places)}, places)
+
+
+def _imports(pool: PoolWriter, statuses: Iterable[Status]) -> set[str]:
+    members = (pool.get(id) for status in statuses for id in pool.ids(status))
+    return {name for member in members if member for name in member.evidence.get(PACKAGES) or ()}
+
+
+def _is_there(name: str, places: Sequence[str]) -> bool:
+    try:
+        Packages.found(placed({name}, places))
+    except SandboxUnavailable as error:
+        logger.warning("late answers to retired members that import %s get no verdict: %s", name, error)
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from envpool.exchange.service.standing import StandingPool
 from envpool.exchange.snapshot import read_snapshot
 from envpool.members import Member, Origin, Program, Status
 from envpool.pool import Pool
-from envpool.sandbox import InfrastructureFault
+from envpool.sandbox import InfrastructureFault, SandboxUnavailable
 from envpool.split import is_held_out_prompt
 from envpool.store import PoolReader, PoolWriter, StoreError
 from tests.envpool.exchange.exchanged import APART, members, perfect, write_members, write_pool
@@ -196,21 +197,43 @@ async def test_a_program_that_breaks_is_quarantined_and_others_are_asked(
         assert reader.status(broken.id) is Status.QUARANTINED
 
 
-async def test_a_late_answer_to_a_retired_program_finds_the_packages_that_it_imports(
-    pool: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "parcel").mkdir()
-    (tmp_path / "parcel/__init__.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+def retired_twice(pool: Path) -> Member:
+    """In the pool, it imports `parcel`."""
     program = Program(NEEDS_PARCEL, "Twice", "Double the input number.", "int", "int")
     twice = Member(program, Origin.USER, evidence={"packages": ["parcel"]})
     with PoolWriter.open(pool) as writer:
         writer.admit(twice)
         writer.transition(twice.id, Status.RETIRED, "for this test")
+    return twice
+
+
+async def test_a_late_answer_to_a_retired_program_finds_the_packages_that_it_imports(
+    pool: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "parcel").mkdir()
+    (tmp_path / "parcel/__init__.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    twice = retired_twice(pool)
     async with StandingPool.open(pool, packages=[f"parcel={tmp_path}"]) as backend:
         (outcome,) = await backend.score("a", "r", Recipe(twice.id, 1, 0), ["<answer>1</answer>"])
     assert outcome == Scored(0.0)
     with PoolReader.open(pool) as reader:
         assert reader.status(twice.id) is Status.RETIRED
+
+
+async def test_a_package_that_only_a_retired_program_imports_may_be_missing_and_speaks_not_against_it(
+    pool: Path,
+) -> None:
+    twice = retired_twice(pool)
+    async with StandingPool.open(pool) as backend:
+        assert await backend.sample("a", 1)
+        (outcome,) = await backend.score("a", "r", Recipe(twice.id, 1, 0), ["<answer>1</answer>"])
+    assert outcome == Failed(f"{twice.id} imports parcel, which this service has not")
+    with PoolWriter.open(pool) as writer:
+        assert writer.status(twice.id) is Status.RETIRED
+        assert writer.stats(twice.id, "trainer") == {}
+        writer.admit(replace(twice, material=replace(twice.material, source=f"{NEEDS_PARCEL}\n")))
+    with pytest.raises(SandboxUnavailable, match="parcel is not installed"):
+        StandingPool.open(pool)
 
 
 @pytest.mark.parametrize("change", ["apart", "level", "unknown"])
