@@ -70,8 +70,13 @@ def phase(folder: Path) -> str:
 
 
 def begun(folder: Path) -> bool:
-    """Whether the run in this folder ever came so far as to leave something to look at."""
-    return (folder / STATUS_FILE).is_file() or (pool_of(folder) / "data.mdb").is_file()
+    """Whether the run in this folder ever came so far as to leave something to look at, or may have: its configuration
+    does not say where.
+    """
+    try:
+        return (folder / STATUS_FILE).is_file() or (pool_of(folder) / "data.mdb").is_file()
+    except StoreError:
+        return True
 
 
 @contextmanager

@@ -18,4 +18,5 @@ def pool_of(folder: Path) -> Path:
     except FileNotFoundError:
         return folder / "pool"
     except (yaml.YAMLError, UnicodeDecodeError, AttributeError, TypeError) as error:
-        raise StoreError(f"{folder / CONFIG_FILE} is no configuration of a run: {error}") from error
+        why = " ".join(str(error).split())
+        raise StoreError(f"{folder / CONFIG_FILE} is no configuration of a run: {why}") from error

@@ -119,7 +119,10 @@ def _runs(folder: Path) -> list[Path]:
 
 def pool_folder(folder: Path) -> Path:
     """Where the run's pool lies; ends the command when there is none."""
-    path = pool_of(folder)
+    try:
+        path = pool_of(folder)
+    except StoreError as error:
+        fail(str(error))
     if not (path / "data.mdb").is_file():
         if path.parent == folder:
             absent(folder, "pool")

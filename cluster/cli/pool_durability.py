@@ -106,8 +106,8 @@ def restore_pool(
 ) -> None:
     """Put a backup in the place of a run's pool; the run must not be going just now. The old pool is kept aside."""
     run_at = run_folder(run, folder)
-    path = pool_of(run_at)
     with _refusals():
+        path = pool_of(run_at)
         if (source / "data.mdb").is_file():  # else `restore` says what is wrong with it
             _refuse_newer_checkpoints(source, run_at)
         copy, kept = restore(source, path)

@@ -341,6 +341,21 @@ def test_a_run_without_a_pool_says_so_and_gets_none_by_being_asked(tmp_path: Pat
     assert not (tmp_path / "young" / "pool").exists()
 
 
+@pytest.mark.parametrize("named", [[], ["--run", "demo"]], ids=["the newest", "named"])
+@pytest.mark.parametrize(
+    "command", ["pool ls", "pool check", "pool add {file}", "import folder {file}", "pool restore {file} --run demo"]
+)
+def test_a_broken_configuration_of_a_run_ends_each_command_with_one_line(
+    runs: Path, tmp_path: Path, command: str, named: list[str]
+) -> None:
+    (runs / "demo" / "config.yaml").write_text("pool: [\nrun: {", encoding="utf-8")
+    (file := tmp_path / "good.py").write_text(PROGRAM, encoding="utf-8")
+    result = envolve(*command.format(file=file).split(), *named, "--folder", runs)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"envolve: {runs / 'demo' / 'config.yaml'} is no configuration of a run: while parsing")
+
+
 def test_status_before_the_first_one_is_written_says_to_wait(tmp_path: Path) -> None:
     with held(resolve("local", [f"run.folder={tmp_path}", "run.name=young"])):
         for command in (["status"], ["pool", "ls"]):
