@@ -1,8 +1,9 @@
 """The programs of other pools, for a run that begins with them.
 
 Invariant: they are text, judged anew by the run that takes them. What one of the pools set apart is set apart, though
-another trained on it, and so are its copies and its family, and theirs in turn. Neither composites nor anybody's
-answers come along: a run makes its own.
+another trained on it, and so are its copies and its family, and theirs in turn. Nobody is believed to have our own
+programs: what says that it ships with Envolve is judged as a user's, and what does is taken from here (`shipped`).
+Neither composites nor anybody's answers come along: a run makes its own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from envpool.exchange.opening import read_pool
-from envpool.exchange.provenance import SAID
+from envpool.exchange.provenance import SAID, SHIPPED
 from envpool.exchange.snapshot import SnapshotError
 from envpool.members import Member, MemberError, Origin, Program
 from envpool.shipped import Shipped
@@ -61,4 +62,5 @@ def _shipped(member: Member, program: Program, held_out: bool) -> Shipped:
     """Of the evidence only what a member says of itself; the rest is found again."""
     facts: dict[str, Any] = {key: member.evidence[key] for key in SAID if key in member.evidence}
     name, packages = member.family or program.name, tuple(member.evidence.get("packages", ()))
-    return Shipped(name, program.source, member.origin, held_out, facts, packages)
+    origin = Origin.USER if member.origin in SHIPPED else member.origin
+    return Shipped(name, program.source, origin, held_out, facts, packages)

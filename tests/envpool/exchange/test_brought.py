@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from envpool.exchange.brought import NotBrought, brought
-from envpool.exchange.provenance import SAID
+from envpool.exchange.provenance import SAID, licence_of
 from envpool.exchange.reasoning_gym import programs
 from envpool.members import Member, Origin, Program
 from envpool.shipped import shipped
@@ -76,6 +76,24 @@ def test_what_an_imported_program_says_of_itself_comes_along(tmp_path: Path) -> 
     assert set(offer.facts) == set(SAID)
     (found,) = brought([a_pool(tmp_path / "a", offer.source, evidence={**offer.facts, "normal": "code"})])
     assert found.facts == offer.facts
+
+
+@pytest.mark.parametrize(
+    "origin", [Origin.SEED, Origin.BRICK, Origin.GRAMMAR, Origin.POLICY, Origin.IMPORTED]
+)
+def test_what_is_said_to_ship_with_envolve_is_a_users_unless_it_is_a_true_copy(
+    tmp_path: Path, origin: Origin
+) -> None:
+    (brick,) = shipped("none", [BRICK])
+    pools = [
+        a_pool(tmp_path / "true", brick.source, origin=origin),
+        a_pool(tmp_path / "other", "x", origin=origin),
+    ]
+    own, other = shipped("none", [BRICK], others=brought(pools))
+    theirs = origin in (Origin.POLICY, Origin.IMPORTED)
+    assert (own.origin, other.source, other.origin) == (Origin.BRICK, "x", origin if theirs else Origin.USER)
+    member = Member(Program("x", "Task", "Do it.", "str", "str"), other.origin)
+    assert licence_of(member, {}.__getitem__) == "NOASSERTION"
 
 
 def test_packages_that_are_no_names_are_refused_by_the_pool_and_what_it_says(tmp_path: Path) -> None:
