@@ -94,7 +94,9 @@ class EvaluatorActor(Actor):
         return [recipe.to_dict() for recipe in list(found.values())[:count]]
 
     async def _instance(self, id: str, draw: int, apart: bool) -> Instance | None:
-        recipe = Recipe(id, EVALUATION_SEEDS + draw, self.config.evaluation.level)
+        member = self.pool_reader.get(id)
+        assert member is not None
+        recipe = Recipe(id, EVALUATION_SEEDS + draw, member.level_within(self.config.evaluation.level))
         try:
             if apart:
                 return await self._examiner.build(recipe)
@@ -111,7 +113,11 @@ class EvaluatorActor(Actor):
         return answered
 
     async def _ask_batch(self, recipes: list[Recipe]) -> list[dict[str, Any]]:
-        instances = await asyncio.gather(*(self._examiner.build(recipe) for recipe in recipes))
+        built = await asyncio.gather(*map(self._examiner.build, recipes), return_exceptions=True)
+        for each in built:
+            if isinstance(each, BaseException) and not isinstance(each, ProgramFault):
+                raise each
+        instances = [each for each in built if isinstance(each, Instance)]
         policy, evaluation = self.config.policy, self.config.evaluation
         self.waiting_for = "solver"
         answers = await self.solvers.ask_each(
@@ -121,17 +127,21 @@ class EvaluatorActor(Actor):
             evaluation.temperature,
         )
         self.waiting_for = "sandbox"
-        return await asyncio.gather(*(self._judge(i, a) for i, a in zip(instances, answers, strict=True)))
+        judged = iter(await asyncio.gather(*map(self._judge, instances, answers)))
+        return [
+            next(judged) if isinstance(each, Instance) else _unscored(recipe, str(each))
+            for recipe, each in zip(recipes, built, strict=True)
+        ]
 
     async def _judge(self, instance: Instance, answers: Answers | GenerationRefused) -> dict[str, Any]:
         if isinstance(answers, GenerationRefused):
-            return _unscored(instance, f"the policy cannot be asked: {answers}")
+            return _unscored(instance.recipe, f"the policy cannot be asked: {answers}")
         outcomes = await self._examiner.score_all(instance, [answer["text"] for answer in answers])
         failed = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
         if machine := [outcome for outcome in failed if outcome.machine]:
             raise RuntimeError(f"question {instance.recipe.key()} could not be judged: {machine[0].reason}")
         if failed:  # the same on every try: the question leaves both evaluations
-            return _unscored(instance, failed[0].reason)
+            return _unscored(instance.recipe, failed[0].reason)
         scored = [outcome for outcome in outcomes if isinstance(outcome, Scored)]
         return {
             "member": instance.recipe.member,
@@ -140,5 +150,5 @@ class EvaluatorActor(Actor):
         }
 
 
-def _unscored(instance: Instance, why: str) -> dict[str, Any]:
-    return {"member": instance.recipe.member, "success": None, "parsed": None, "why": why}
+def _unscored(recipe: Recipe, why: str) -> dict[str, Any]:
+    return {"member": recipe.member, "success": None, "parsed": None, "why": why}

@@ -25,7 +25,8 @@ PLACES_TRIED = 3
 CALLS_AT_ONCE = 2
 """To one zygote: while it works on one batch, the next one is on its way."""
 JOBS_A_CALL = 16
-"""A batch is answered whole: one slow program holds back so many results, and a kill repeats so many, and no more."""
+"""A batch is answered whole: one slow program holds back so many results, and a kill repeats so many, and no more.
+Where a composite is measured a job has the calls of up to 16 instances (`Merging`)."""
 LEAVING_SECONDS = 3.0
 """Before one that leaves is asked again, by any job: it ends only once nobody has asked for a moment."""
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.02, 1.0

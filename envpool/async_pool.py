@@ -94,8 +94,8 @@ class AsyncPool:
         What a run knows of success plays no part. A program that fails at the seed is asked at others that are made of
         it, and then, unless `member` was named, passed over. Without `held_out` it is a question that may
         be trained on; with it one that never was: of a member that is set apart, or from the held-out side of the
-        split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2,
-        or what an imported one has of them, and what the policy reached. A composite is asked where it was measured.
+        split. `level` stands in place of a program's own, and is the caller's to answer for: the gates saw 0 to 2 and
+        what the policy reached. One that has fewer levels is asked at its highest, a composite where it was measured.
         Raises NoQuestion, UnknownMember, ProgramFault, SandboxUnavailable, InfrastructureFault.
         """
         if member is not None:
@@ -174,7 +174,8 @@ class AsyncPool:
         return await self._question(Recipe(id, seed, at), held_out)
 
     def _asked_at(self, id: str, level: int | None) -> int:
-        return self.level(id) if level is None or self.get(id).kind == "composite" else level
+        member = self.get(id)
+        return self.level(id) if level is None or member.kind == "composite" else member.level_within(level)
 
     async def _question(self, recipe: Recipe, held_out: bool) -> Instance | None:
         apart = self.get(recipe.member).held_out

@@ -160,6 +160,10 @@ class Member:
         """Whether it runs where third-party packages are: somebody brought it in, and it imports some."""
         return self.origin in BROUGHT and bool(self.evidence.get("packages"))
 
+    def level_within(self, level: int) -> int:
+        """The level, or the highest below it that the program has: a collection's may have fewer (`Admission`)."""
+        return min(level, int(self.evidence.get("levels", level + 1)) - 1)
+
     @property
     def signature(self) -> str:
         """Domain and codomain as text, written as `str(Signature)` writes them."""

@@ -197,7 +197,7 @@ def _audit(value: Any, limits: ValueLimits) -> None:
 
 def _audit_digits(number: int, max_digits: int) -> None:
     if abs(number) >= 10**max_digits:
-        raise IllegalValue(f"an integer has more than {max_digits} digits")
+        raise IllegalValue(f"{TOO_MUCH} {max_digits} digits in an integer")
 
 
 def _audit_keys(item: dict) -> None:

@@ -93,6 +93,8 @@ class Admission:
         """L2 to L5 at one further level, as asked before it is used. Raises InfrastructureFault."""
         if not isinstance(member.material, Program):
             raise TypeError("only programs have levels")
+        if level >= member.evidence.get("levels", level + 1):
+            return Rejected(member.evidence.get("ends_at", "L2"), member.evidence.get("outgrown", ""))
         case = _Case(member.material.source, self._executor)
         try:
             candidate = await self._read(case, member.origin)
@@ -258,7 +260,7 @@ class _Case:
     def ends_below(self, level: int, why: str) -> None:
         """It has fewer levels than others, and is looked at again over those."""
         self.trail = [step for step in self.trail if step.gate not in MECHANICS]
-        self.evidence |= {"levels": level, "outgrown": why}
+        self.evidence |= {"levels": level, "outgrown": why, "ends_at": self.fell}
         self.end = f", with levels 0 to {level - 1}: {why}"
 
     async def gate(self, name: str, work: Awaitable[T]) -> T:

@@ -7,7 +7,7 @@ in doubt, more is drawn before a program falls.
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from envpool.admission.draws import expect, place
 from envpool.admission.form import Candidate
@@ -54,7 +54,7 @@ async def _pairs(executor: Executor, candidate: Candidate, level: int, seeds: ra
     calls = [Call("sample", (probe.key(), level - below)) for probe in probes for below in (1, 0)]
     results = await executor.run(candidate.program.source, calls)
     return [
-        (_drawn(lower, probe), _drawn(upper, probe))
+        (_drawn(lower, replace(probe, level=level - 1)), _drawn(upper, probe))
         for probe, lower, upper in zip(probes, results[::2], results[1::2], strict=True)
     ]
 

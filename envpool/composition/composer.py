@@ -96,8 +96,12 @@ class Composer:
         self.use(bricks)
 
     def use(self, bricks: Sequence[Member], guide: Guide | None = None) -> None:
-        """Compose over these programs from now on, at random (RACES) or as the guide prefers."""
+        """Compose over these programs from now on, at random (RACES) or as the guide prefers.
+
+        One that does not have the level that chains begin at is left out.
+        """
         self._guide = guide
+        bricks = [each for each in bricks if each.level_within(self._settings.level) == self._settings.level]
         self._search.use(bricks, guide.weight if guide else None)
         self._members = {brick.id: brick for brick in bricks}
         programs = {id: self._members[id].material for id in self._search.bricks}

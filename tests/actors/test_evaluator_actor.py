@@ -9,6 +9,7 @@ from actors.roster import Post
 from cluster.config import Config
 from cluster.sections.learning import EvaluationConfig
 from cluster.wanted import first, scaled
+from envpool.contract import Recipe
 from envpool.members import Member, Origin, Program
 from envpool.shipped import shipped
 from tests.actors.conftest import Raise, kill
@@ -57,6 +58,36 @@ async def test_a_question_that_does_not_fit_has_no_score_and_the_others_have(
     assert upper and words
     assert all(answer["success"] is None and "does not fit" in answer["why"] for answer in upper)
     assert all(answer["parsed"] == 1.0 and answer["success"] in (0.0, 1.0) for answer in words)
+
+
+HANGS = """
+from envpool import Environment
+
+
+class Hangs(Environment):
+    rule = "Say it again."
+
+    def sample(self, rng, level):
+        while True:
+            pass
+
+    def solve(self, x: str) -> str:
+        return x
+"""
+
+
+async def test_a_question_that_a_slower_machine_cannot_build_has_no_score_and_the_others_have(
+    make: Raise, peers: Peers, config: Config
+) -> None:
+    await begun(make, peers, config, 1)
+    slow = Member(Program(HANGS, "Hangs", "Say it again.", "str", "str"), Origin.USER)
+    await peers.pool.admit(slow.to_dict(), "a test", 0)
+    kept = [Recipe(slow.id, 1, 0).to_dict(), Recipe(members()[WORDS].id, 1, 0).to_dict()]
+    questions = {"training_families": kept, "held_out_families": []}
+    await peers.pool.put_state("evaluation:questions", questions)
+    lost, scored = (await peers.evaluator.evaluate("after"))["training_families"]
+    assert (lost["member"], lost["success"]) == (slow.id, None) and "cpu_limit" in lost["why"]
+    assert (scored["member"], scored["parsed"]) == (members()[WORDS].id, 1.0)
 
 
 async def test_questions_go_to_all_solvers_and_the_same_ones_are_asked_after_a_kill(

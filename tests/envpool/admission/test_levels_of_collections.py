@@ -14,6 +14,10 @@ ENDS = {
         "return [rng.randint(1, 9) for _ in range([3, 6, 20_000][min(level, 2)])]",
         "sample fails for seed 4, level 2: illegal_value: more than",
     ),
+    "numbers that are too long": (
+        "return [10 ** 1_100 if level > 1 else rng.randint(1, 9) for _ in range(3 + level)]",
+        "sample fails for seed 4, level 2: illegal_value: more than 1000 digits",
+    ),
     "a question that is too long": (
         "return [rng.randint(1, 9) for _ in range([3, 6, 4_000][min(level, 2)])]",
         "characters for seed 0, level 2, more than 8000",
@@ -44,8 +48,23 @@ async def test_a_collection_s_program_is_admitted_with_the_levels_below_one_that
     assert ", with levels 0 to 1: " in verdict.reason and why in verdict.reason
     assert [step.gate for step in verdict.trail if step.gate in MECHANICS] == [*MECHANICS]
     assert all(step.passed for step in verdict.trail)
-    refused = await admission.levels_hold(verdict.member, 2)
-    assert not refused.passed and why.split(" for seed")[0] in refused.reason
+    assert [verdict.member.level_within(level) for level in range(4)] == [0, 1, 1, 1]
+    assert (await admission.levels_hold(verdict.member, 1)).passed
+
+
+async def test_an_ended_level_stays_ended_where_the_limits_are_wider(executor: Executor) -> None:
+    sample, why = ENDS["a question that is too long"]
+    verdict = await judged(executor, sample)
+    assert verdict.member is not None
+    wide = Admission(executor, settings=AdmissionSettings(prompt_characters=10**6, answer_characters=10**6))
+    refused = await wide.levels_hold(verdict.member, 2)
+    assert (refused.passed, refused.gate) == (False, "L2") and why in refused.reason
+
+
+async def test_what_one_level_draws_now_and_then_is_told_of_that_level(executor: Executor) -> None:
+    sample = "return [rng.randint(1, 9) for _ in range(20_001 if level == 1 and rng.random() < 0.2 else 3 + 2 * level)]"
+    verdict = await judged(executor, sample)
+    assert (verdict.member, verdict.gate) == (None, "L4") and "level 1: illegal_value: more than" in verdict.reason
 
 
 @pytest.mark.parametrize("origin", [Origin.POLICY, Origin.USER, Origin.GRAMMAR])

@@ -63,6 +63,14 @@ async def test_every_proposal_can_be_built() -> None:
         assert len(instance.references) >= 2 or each.material.operator in ORDERED
 
 
+async def test_a_program_without_the_level_that_chains_begin_at_is_in_no_chain() -> None:
+    ended = replace(BRICKS[0], evidence={"levels": 1})
+    made = await Composer(SimulatedExecutor(), [ended, *BRICKS[1:]], SETTINGS).propose(24)
+    assert made and not any(ended.id in each.material.parts for each in made)
+    begun_lower = Composer(SimulatedExecutor(), [ended, *BRICKS[1:]], replace(SETTINGS, level=0))
+    assert any(ended.id in each.material.parts for each in await begun_lower.propose(24))
+
+
 async def test_what_asks_for_an_order_has_its_guess_rate_in_its_evidence() -> None:
     rates: dict[str, list[float]] = {}
     for each in await composer(replace(SETTINGS, operators=("SORT", "SELECT"))).propose(12):

@@ -5,6 +5,7 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -87,6 +88,13 @@ def test_a_member_is_asked_where_the_policy_stands_and_a_composite_where_it_was_
     assert pool.draw(1, member=found["sort"].id).recipe.level == 1
     with pytest.raises(UnknownMember, match="no member 'p404'"):
         pool.level("p404")
+
+
+def test_a_member_with_fewer_levels_is_asked_at_its_highest(found: dict[str, Member], tmp_path: Path) -> None:
+    ended = replace(found["inversion_count"], evidence={"levels": 2})
+    with Pool.open(write_members(tmp_path, {"ended": ended})) as pool:
+        levels = [pool.draw(1, member=ended.id, level=level).recipe.level for level in range(4)]
+    assert levels == [0, 1, 1, 1]
 
 
 def test_what_is_set_apart_is_listed_and_asked_only_where_that_is_wanted(
