@@ -5,8 +5,9 @@ be asked, with the level they are asked at, and after them the parts that only s
 
 Invariants: what is read back is what was written, or it is refused by file and line; a member's id is the hash of its
 material, so a program that was edited is another member; levels, families and what is set apart are in the fingerprint,
-which does not depend on the order of the lines; of all else that a line says, such as the question, it has a digest.
-Nothing here runs a program.
+which does not depend on the order of the lines; of all else that a line says, such as the question or the licence, it
+has a digest: each line, the header too, or none, as in files from before. That guards against accidents, not against
+intent: whoever edits a file can write its digests anew, or leave them all out. Nothing here runs a program.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ SCHEMA = 2
 KIND = "envolve pool"
 FILE = "members.jsonl"
 DIGEST = "digest"
-"""Of the rest of a line, the last in it; files from before it have none."""
+"""Of the rest of a line, the last in it."""
 _UNREADABLE = 80  # characters of a line that are shown
 _BROKEN = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # of a line that is none of ours
 
@@ -109,7 +110,7 @@ def _read(target: Path, file: Iterable[str]) -> tuple[dict[str, Any], dict[str, 
     levels: dict[str, int] = {}
     for number, line in lines:
         try:
-            member, level = _member(line)
+            member, level = _member(line, DIGEST in header)
         except _BROKEN as error:
             raise SnapshotError(f"{target}, line {number}: {_reason(error)}") from error
         members[member.id] = member
@@ -120,7 +121,7 @@ def _read(target: Path, file: Iterable[str]) -> tuple[dict[str, Any], dict[str, 
 
 def _lines(snapshot: Snapshot) -> Iterator[str]:
     """Header, members by id, parts by id."""
-    yield _json({
+    yield _digested({
         "kind": KIND,
         "schema": SCHEMA,
         "fingerprint": snapshot.fingerprint,
@@ -130,8 +131,11 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     for id in sorted(snapshot.members, key=lambda id: (id not in asked, id)):
         record = snapshot.members[id].to_dict()
         del record["embedding"]
-        line = {"id": id, "asked": id in asked, "level": asked.get(id), **record}
-        yield _json({**line, DIGEST: _digest(json.loads(_json(line)))})
+        yield _digested({"id": id, "asked": id in asked, "level": asked.get(id), **record})
+
+
+def _digested(record: Mapping[str, Any]) -> str:
+    return _json({**record, DIGEST: _digest(json.loads(_json(record)))})
 
 
 def _json(record: Mapping[str, Any]) -> str:
@@ -161,10 +165,14 @@ def _header(target: Path, line: str) -> dict[str, Any]:
         )
     if schema != SCHEMA:
         raise SnapshotError(f"{target} has schema {schema!r}, and this version reads {SCHEMA}")
+    if header.get(DIGEST, known := _digest(header)) != known:
+        raise SnapshotError(
+            f"{target}, line 1: the header was changed: it has not the digest that it was written with"
+        )
     return header
 
 
-def _member(line: str) -> tuple[Member, int | None]:
+def _member(line: str, digested: bool) -> tuple[Member, int | None]:
     record = json.loads(line)
     member = Member.from_dict({**record, "embedding": b""})
     if member.id != record["id"]:
@@ -172,6 +180,10 @@ def _member(line: str) -> tuple[Member, int | None]:
     level = record["level"] if record["asked"] else None
     if level is not None and (type(level) is not int or level < 0):
         raise MemberError(f"{member.id} has level {level!r}; it is a number from 0")
+    if (DIGEST in record) != digested:
+        raise MemberError(
+            f"{member.id} was changed: of it and the header one has a digest, and the other none"
+        )
     if record.get(DIGEST, known := _digest(record)) != known:
         raise MemberError(f"{member.id} was changed: the line has not the digest that it was written with")
     return member, level

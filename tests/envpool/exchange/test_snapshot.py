@@ -72,7 +72,8 @@ def edited(path: Path, line: int, **changes: object) -> Path:
     [
         (1, {"kind": "recipes"}, "is no snapshot of a pool"),
         (1, {"schema": 99}, "has schema 99, and this version reads 2"),
-        (1, {"fingerprint": "0" * 20}, "members, .* were added, removed or changed"),
+        (1, {"fingerprint": "0" * 20}, "line 1: the header was changed"),
+        (1, {"provenance": {**FROM.to_dict(), "licence": "CC0-1.0"}}, "line 1: the header was changed"),
         (2, {"level": 5}, "line 2: .* was changed"),
         (2, {"held_out": True}, "line 2: .* was changed"),
         (2, {"family": "another"}, "line 2: .* was changed"),
@@ -90,6 +91,25 @@ def edited(path: Path, line: int, **changes: object) -> Path:
 def test_a_line_that_was_changed_is_named(tmp_path: Path, line: int, change: dict, said: str) -> None:
     with pytest.raises(SnapshotError, match=said):
         read_snapshot(edited(written(tmp_path), line, **change))
+
+
+@pytest.mark.parametrize(("without", "named"), [((1,), 2), ((3,), 3), ((2, 3, 4), 2), ((1, 2, 3), 4)])
+def test_a_digest_that_was_left_out_is_missed(tmp_path: Path, without: tuple[int, ...], named: int) -> None:
+    path = written(tmp_path)
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number in without:
+        del lines[number - 1]["digest"]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    with pytest.raises(SnapshotError, match=f"line {named}: .* one has a digest, and the other none"):
+        read_snapshot(path)
+
+
+def test_lines_that_were_taken_out_are_missed(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    header, _, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join([header, *others]), encoding="utf-8")
+    with pytest.raises(SnapshotError, match=r"members, .* were added, removed or changed"):
+        read_snapshot(path)
 
 
 def test_an_edited_program_is_refused_and_not_taken_for_the_one_it_was(tmp_path: Path) -> None:
