@@ -28,7 +28,7 @@ from ray.util import list_named_actors
 
 from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
-from cluster.token import present_token
+from cluster.token import presented, refusal
 from cluster.wanted import WantedError
 from envpool.exchange.offers import Offer
 from envpool.members import Origin
@@ -228,7 +228,17 @@ def runs_in_cluster() -> list[str]:
 @contextmanager
 def _joined(address: str) -> Iterator[None]:
     _refuse_unreachable(address)
-    present_token()
+    with presented(address):
+        _join(address)
+        try:
+            # Ray prints what its nodes complain of; what a command says may be read by a program.
+            with redirect_stdout(sys.stderr):
+                yield
+        finally:
+            ray.shutdown()
+
+
+def _join(address: str) -> None:
     settings: dict[str, Any] = {"address": address, "logging_level": logging.ERROR, "log_to_driver": False}
     with tempfile.TemporaryDirectory(prefix="envolve-") as scratch:
         if address.startswith(CLIENT):
@@ -236,19 +246,12 @@ def _joined(address: str) -> Iterator[None]:
             settings["runtime_env"] = environment(Path(scratch), local=False)
         try:
             ray.init(**settings)
-        except AuthenticationError as error:
-            raise RunNotReached(f"the cluster at {address} wants another token: {_plain(error)}") from error
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (AuthenticationError, ConnectionError, RuntimeError, ValueError) as error:
             raise RunNotReached(
-                f"the cluster at {address} cannot be joined from here ({_plain(error)}); on a machine that is none "
+                refusal(address, error)
+                or f"the cluster at {address} cannot be joined from here ({_plain(error)}); on a machine that is none "
                 f"of its nodes give --address {CLIENT}HOST:10001"
             ) from error
-    try:
-        # Ray prints what its nodes complain of; what a command says may be read by a program.
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        ray.shutdown()
 
 
 def _refuse_unreachable(address: str) -> None:

@@ -30,6 +30,7 @@ from cluster.control import CLIENT
 from cluster.placement import demand, missing, nodes_from
 from cluster.run_folder import PLACE_FILE
 from cluster.submission import environment
+from cluster.token import presented, refusal
 from cluster.wanted import Wanted
 from envpool.store import PoolReader, StoreError
 
@@ -61,23 +62,30 @@ def cluster_of(config: Config, lasting: bool = False) -> Iterator[Cluster]:
     address = os.environ.get("RAY_ADDRESS", "")
     _refuse_address(address, lasting)
     settings = {"namespace": config.namespace, "log_to_driver": False, "logging_level": logging.ERROR}
+    with presented(address):
+        _join(settings, config, address)
+        try:
+            _refuse_small(config)
+            cluster = Cluster(str(ray.get_runtime_context().gcs_address), local=not address)
+            _write_place(config, cluster)
+            yield cluster
+        finally:
+            ray.shutdown()
+
+
+def _join(settings: dict[str, Any], config: Config, address: str) -> None:
     with tempfile.TemporaryDirectory(prefix="envolve-") as scratch:
         if brought := environment(Path(scratch), local=not address):
-            settings["runtime_env"] = brought
+            settings = settings | {"runtime_env": brought}
         try:
             if address:
                 ray.init(**settings)
             else:
                 _start_ray(settings | _own(config))
-        except AuthenticationError as error:
-            raise ClusterRefused(f"the cluster at {address} wants another token: {error}") from error
-    try:
-        _refuse_small(config)
-        cluster = Cluster(str(ray.get_runtime_context().gcs_address), local=not address)
-        _write_place(config, cluster)
-        yield cluster
-    finally:
-        ray.shutdown()
+        except (AuthenticationError, ConnectionError) as error:
+            if told := refusal(address, error):
+                raise ClusterRefused(told) from error
+            raise
 
 
 def _start_ray(settings: dict[str, Any]) -> None:

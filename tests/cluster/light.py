@@ -16,7 +16,7 @@ import yaml
 
 from actors.base import Actor
 from cluster.config import Config
-from envpool.store import PoolReader
+from envpool.store import NoPool, PoolReader
 
 STEP_SECONDS = 0.1
 KINDS = (
@@ -112,10 +112,11 @@ class LightRun:
 
     def state(self, key: str) -> Any:
         """A piece of what the run keeps in its pool; None while there is no pool."""
-        if not (self.config.pool_folder / "data.mdb").exists():
+        try:
+            with PoolReader.open(self.config.pool_folder) as reader:
+                return reader.state(key)
+        except NoPool:
             return None
-        with PoolReader.open(self.config.pool_folder) as reader:
-            return reader.state(key)
 
     def status(self) -> dict[str, Any]:
         path = self.config.run_folder / "status.json"

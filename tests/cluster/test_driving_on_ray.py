@@ -51,6 +51,10 @@ def saved(run: LightRun) -> int:
     return int((run.state("checkpoint") or {"step": 0})["step"])
 
 
+def run_address(run: LightRun) -> str:
+    return str(json.loads((run.config.run_folder / "cluster.json").read_text(encoding="utf-8"))["address"])
+
+
 def is_going(cluster: Head, run: LightRun) -> bool:
     return cluster.envolve("pause", *run.which).returncode == 0
 
@@ -138,13 +142,20 @@ def test_the_same_command_waits_for_a_run_that_is_being_stopped_and_resumes_it(
 
 
 def test_a_run_in_a_ray_of_its_own_is_controlled_while_it_goes(
-    cluster: Head, run: LightRun, tmp_path: Path
+    cluster: Head, run: LightRun, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """As most users have it: no address, and nothing said of tokens, so that Ray makes one and asks for it."""
     plain = {"RAY_ADDRESS": "", "RAY_AUTH_MODE": "", "HOME": str(tmp_path)}
     driver = cluster.begin("run", *run.command, log=tmp_path / "log", **plain)
+    request.addfinalizer(driver.terminate)
     until(lambda: step(run))
     assert (tmp_path / ".ray" / "auth_token").exists()
+    own = {**plain, "RAY_ADDRESS": run_address(run)}
+    big = "run", "--config", "a100-node", "run.name=big", f"run.folder={tmp_path}"
+    assert "the cluster cannot hold run 'big'" in cluster.envolve(*big, **own).stderr
+    for command in (big, ("pause", *run.which)):
+        silent = cluster.envolve(*command, **own | {"RAY_AUTH_MODE": "disabled"})
+        assert "asks for a token" in silent.stderr and "export RAY_AUTH_MODE=token" in silent.stderr
     scaled = cluster.envolve("scale", "sandbox=2", *run.which, **plain)
     assert "sandbox=2" in scaled.stdout, scaled.stderr
     stopped = cluster.envolve("stop", *run.which, **plain)
