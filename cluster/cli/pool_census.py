@@ -80,7 +80,7 @@ def census(
         typer.Option(
             min=0,
             help="Composites sampled to see how evenly the bricks are used. The default is for a verdict and takes "
-            "about 45 minutes of CPU time (some 4 composites a second); 0: none, which is quick.",
+            "more than an hour (two or three composites a second); 0: none, which is quick.",
         ),
     ] = SAMPLE,
     seed: Annotated[int, typer.Option(help="Of the sample.")] = 0,
