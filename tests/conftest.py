@@ -6,6 +6,7 @@ pytest-xdist, since two clusters starve each other on two cores; all other tests
 from __future__ import annotations
 
 import os
+import signal
 from typing import Any
 
 import pytest
@@ -17,6 +18,9 @@ os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+# A shell ignores Ctrl-C for what it runs in the background, and so would all that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # What other programs of the machine use up is no reason for Ray to kill an actor of a test.
 os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")
 
