@@ -41,6 +41,10 @@ class Outgrown(Refusal):
         super().__init__(reason)
         self.level = level
 
+    def __reduce__(self) -> tuple[type["Outgrown"], tuple[int, str]]:
+        """Of what it was made, so that a worker process can send it."""
+        return type(self), (self.level, self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class Passed:
