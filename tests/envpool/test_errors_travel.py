@@ -6,7 +6,7 @@ import pkgutil
 from collections.abc import Iterator
 
 import envpool
-from envpool.admission.verdict import Refusal
+from envpool.admission.verdict import Outgrown, Refusal
 from envpool.answers import UnparsableAnswer
 from envpool.contract import Failed
 from envpool.exchange.rewards import NoVerdict
@@ -19,6 +19,7 @@ AT_HOME = ("envpool.bricks.", "envpool.seeds.", "envpool.sandbox.inside.", "envp
 """Programs that only run in a sandbox, and what runs beside them."""
 MADE_OF = {
     NoVerdict: (Failed("the machine failed", culprit="p1"),),
+    Outgrown: (2, "the question has 9000 characters, more than 8000"),
     OutOfDraws: ("p1", Fault(FaultKind.ILLEGAL_VALUE, "no draw ran through")),
     ProgramFault: ("p1", Fault(FaultKind.CODE_ERROR, "it raised")),
     Refusal: ("no oracle", "oracle"),
